@@ -99,7 +99,7 @@ def peak(run: Run) -> tuple[float, float]:
 def table() -> str:
     lines = ["| points | rules and ranking | everything | memory / numbers |", "|---|---|---|---|"]
     for n in SIZES:
-        run = pipeline.prepared(made(n), Config())
+        run = pipeline.prepare_run(made(n), Config())
         judged, whole = (
             cpu(lambda run=run: judged_and_ranked(run)),
             cpu(lambda run=run: pipeline.diagnose(run), 3),

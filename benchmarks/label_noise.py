@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from traindx.survey import Codes, Survey, of_table
+from traindx.survey import Codes, Survey, survey_table
 from traindx.survey.reading.objects import as_table
 from traindx.survey.table import Wanted
 
@@ -69,7 +69,7 @@ def spoilt(labels: np.ndarray, share: float, seed: int) -> tuple[np.ndarray, np.
 
 def ours(columns: dict[str, Any], labels: np.ndarray) -> tuple[np.ndarray, Survey]:
     codes = Codes()
-    survey = of_table(as_table({**columns, "label": labels}, None, Wanted(codes, "label")), codes)
+    survey = survey_table(as_table({**columns, "label": labels}, None, Wanted(codes, "label")), codes)
     return survey.measured.rows.get("labels-look-noisy", np.zeros(0, np.int64)), survey
 
 

@@ -166,8 +166,8 @@ def read_config(path: Path) -> None:
 
 def read_source(path: Path) -> None:
     """What `fix` and `check` do with a script before they run it."""
-    from traindx.lab.conduct.environment import imported
-    from traindx.lab.conduct.surroundings import leads_out
+    from traindx.lab.conduct.environment import imported_packages
+    from traindx.lab.conduct.project_neighbors import refers_outside
     from traindx.lab.conduct.warm import imported_files, imports
     from traindx.lab.edits import edit
     from traindx.lab.edits.files import read_tree
@@ -175,8 +175,8 @@ def read_source(path: Path) -> None:
     folder = path.parent
     for found, text in imported_files(path, folder):
         list(imports(text))
-        imported(found)
-    leads_out(folder, ("python", path.name), lambda _: False)
+        imported_packages(found)
+    refers_outside(folder, ("python", path.name), lambda _: False)
     files = read_tree(folder)
     if path.name in files:  # one change for each case, the same for the same text
         fix = (*CHANGES, *FIXES)[zlib.crc32(files[path.name].encode()) % len((*CHANGES, *FIXES))]
@@ -186,9 +186,9 @@ def read_source(path: Path) -> None:
 def read_notebook(path: Path) -> None:
     """A notebook as a text of the project, and as a log that somebody names."""
     import traindx
-    from traindx.lab.conduct.surroundings import leads_out
+    from traindx.lab.conduct.project_neighbors import refers_outside
 
-    leads_out(path.parent, ("python", "x.py"), lambda _: False)
+    refers_outside(path.parent, ("python", "x.py"), lambda _: False)
     traindx.diagnose(traindx.read_all(path)).to_text()
 
 

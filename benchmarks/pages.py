@@ -75,7 +75,7 @@ def against_the_curve(words: str, diagnosis: RunDiagnosis, run: Run) -> Iterator
         return
     if curve.sign < 0 and FALLING.search(words):
         yield f"{curve.name} is better when higher, and the loss is falling"
-    if LEVEL.search(diagnosis.decision.reason) and not level(curve.oriented):
+    if LEVEL.search(diagnosis.decision.reason) and not level(curve.as_loss):
         yield f"levels off, and {curve.name} gets worse or much better at the end"
 
 

@@ -88,7 +88,7 @@ def measure(readings: Path) -> Answers:
     answers = Answers(0, Score(), {k: Score() for k in keys}, {k: Score() for k in keys})
     for label in labels:
         try:
-            runs = [pipeline.prepared(run, Config()) for run in read_runs(readings, label)]
+            runs = [pipeline.prepare_run(run, Config()) for run in read_runs(readings, label)]
         except ReadError:  # no threshold changes what cannot be read
             continue
         answers.logs += 1

@@ -92,7 +92,7 @@ def changed(rule: Rule, name: str, factor: float, features: Features, before: tu
 
 def measure_run(run: Run, rules: tuple[Rule, ...], effects: dict[str, Effect]) -> None:
     """Add what every threshold decides of one run."""
-    run = pipeline.prepared(run, Config())
+    run = pipeline.prepare_run(run, Config())
     features, verdict = Features(run), pipeline.diagnose_one(run, rules, Config()).health
     for rule in rules:
         outcome = judge_one(rule, run, features, {})

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from traindx import fixes, readers, rules
-from traindx.installed import indexed
+from traindx.installed import index_rows
 from traindx.readers.raw import HEAD_BYTES, Source
 from traindx.vocabulary.rule import Rule
 
@@ -25,40 +25,44 @@ STALE = "traindx/{}/index.py is stale: run `python -m docs.generate`"
 
 
 def test_listed_rules_are_the_rules() -> None:
-    homes = {row[0] for row in indexed("traindx.rules")}
+    homes = {row[0] for row in index_rows("traindx.rules")}
     own = {r.check.__module__ for r in rules.catalogue() if r.check.__module__.startswith("traindx.rules.")}
     assert homes == own, STALE.format("rules")
-    assert [facts(r) for r in rules.listed()] == [facts(r) for r in rules.catalogue()], STALE.format("rules")
-    assert [r.loaded for r in rules.listed()] == list(rules.catalogue())
-    assert rules.listed()[0].thresholds == rules.catalogue()[0].thresholds
+    assert [facts(r) for r in rules.list_entries()] == [facts(r) for r in rules.catalogue()], STALE.format(
+        "rules"
+    )
+    assert [r.loaded for r in rules.list_entries()] == list(rules.catalogue())
+    assert rules.list_entries()[0].thresholds == rules.catalogue()[0].thresholds
 
 
 def test_listed_fixes_and_formats_are_those() -> None:
     known = {(f.home, f.applicability, f.causes) for f in fixes.catalogue()}
-    assert {(e.home, e.applicability, e.causes) for e in fixes.listed()} == known, STALE.format("fixes")
-    assert {row[0] for row in indexed("traindx.fixes")} == {home for home, _, _ in known}, STALE.format(
+    assert {(e.home, e.applicability, e.causes) for e in fixes.list_entries()} == known, STALE.format(
+        "fixes"
+    )
+    assert {row[0] for row in index_rows("traindx.fixes")} == {home for home, _, _ in known}, STALE.format(
         "fixes"
     )
     formats = set(map(readers.facts_of, readers.catalogue()))
-    assert set(readers.listed()) == formats, STALE.format("readers")
-    assert {row[0] for row in indexed("traindx.readers")} == {one.home for one in formats}, STALE.format(
+    assert set(readers.list_entries()) == formats, STALE.format("readers")
+    assert {row[0] for row in index_rows("traindx.readers")} == {one.home for one in formats}, STALE.format(
         "readers"
     )
 
 
 @pytest.mark.parametrize("room", [rules, fixes, readers], ids=["rules", "fixes", "readers"])
 def test_an_index_that_names_other_files_is_not_believed(room: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = room.listed()
-    for wrong in ((), indexed(room.__name__)[1:]):
-        room.listed.cache_clear()
-        monkeypatch.setattr(room, "indexed", lambda _package, wrong=wrong: wrong)
-        again = room.listed()
+    before = room.list_entries()
+    for wrong in ((), index_rows(room.__name__)[1:]):
+        room.list_entries.cache_clear()
+        monkeypatch.setattr(room, "index_rows", lambda _package, wrong=wrong: wrong)
+        again = room.list_entries()
         if room is rules:
             assert [facts(r) for r in again] == [facts(r) for r in before]
         else:
             assert set(again) == set(before)
     monkeypatch.undo()
-    room.listed.cache_clear()
+    room.list_entries.cache_clear()
 
 
 def variants_of(head: bytes) -> list[bytes]:
@@ -78,7 +82,7 @@ def test_the_surest_format_is_first_as_if_all_were_asked(folder: str) -> None:
         for head in {forms[0], forms[i % len(forms)]}:
             source = Source(str(path), path, head=head)
             claims = sorted((-claim, m.NAME) for m in sniffers if (claim := m.sniff(source)) > 0)
-            assert [m.NAME for m in readers.claimants(source)] == [name for _, name in claims], path
+            assert [m.NAME for m in readers.claiming_formats(source)] == [name for _, name in claims], path
             most = {m.NAME: getattr(m, "MOST", 1.0) for m in sniffers}
             assert all(-claim <= most[name] for claim, name in claims), path
 
@@ -98,7 +102,7 @@ def test_little_is_imported_for_a_usual_log(tmp_path: Path) -> None:
         loaded
     )
     assert sum(m.startswith("traindx.readers.formats.") for m in loaded) <= 2
-    assert sum(m.startswith("traindx.rules.") for m in loaded) < len(rules.listed()) / 2
+    assert sum(m.startswith("traindx.rules.") for m in loaded) < len(rules.list_entries()) / 2
 
 
 def test_what_rules_share_is_loaded_without_them(tmp_path: Path) -> None:

@@ -122,7 +122,7 @@ def test_log_text_is_never_executed() -> None:
     }
     own = {
         (
-            "traindx/capture/process/recode.py",
+            "traindx/capture/process/code_rewriting.py",
             "compile",
         ),  # the source of a framework's function, no text of a log
         ("traindx/lab/conduct/forking.py", "compile"),  # the user's script, as `python` would run it

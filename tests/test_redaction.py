@@ -7,7 +7,7 @@ import math
 import pytest
 from hypothesis import given, strategies as st
 
-from traindx.redaction import Redacted, from_environment, outward, redact, redact_facts, redact_text
+from traindx.redaction import Redacted, from_environment, redact, redact_facts, redact_text, round_outward
 
 PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIabc\ndef\n-----END RSA PRIVATE KEY-----"
 TOKENS = (
@@ -108,7 +108,7 @@ def test_output_without_secrets_is_passed_on_byte_by_byte(text: str) -> None:
 
 @given(st.floats(allow_nan=False, allow_infinity=False), st.sampled_from([0.0, 1.0, 255.0, -1.0, 0.5]))
 def test_an_extreme_loses_digits_and_crosses_no_round_bound(value: float, bound: float) -> None:
-    short = outward(value)
+    short = round_outward(value)
     assert float(f"{short:.2e}") == short
     assert math.isclose(short, value, rel_tol=0.0101, abs_tol=1e-320) or math.isinf(short)
     assert (short > bound) == (value > bound) or value < 0
@@ -116,7 +116,7 @@ def test_an_extreme_loses_digits_and_crosses_no_round_bound(value: float, bound:
 
 
 def test_round_extremes_stay() -> None:
-    assert [outward(v) for v in (0.0, 1.0, -1.0, 255.0, 1.0004, 1234.5)] == [
+    assert [round_outward(v) for v in (0.0, 1.0, -1.0, 255.0, 1.0004, 1234.5)] == [
         0.0,
         1.0,
         -1.0,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 
-def write_whole(path: Path, content: str | Iterable[bytes]) -> None:
+def write_atomically(path: Path, content: str | Iterable[bytes]) -> None:
     """Put a text, or bytes in pieces, into `path` so that at every moment the file holds either the old content or the
     new: it is written next to it and renamed. Line ends stay as they are, and so does the mode of a file that was there; a
     link stays one. Something that is no regular file (/dev/stdout, a pipe) is written to directly. Raises OSError."""
@@ -31,7 +31,7 @@ def write_whole(path: Path, content: str | Iterable[bytes]) -> None:
 
 
 @contextlib.contextmanager
-def naming(folder: Path) -> Iterator[None]:
+def name_folder_in_errors(folder: Path) -> Iterator[None]:
     """An OSError without a name, as of a write to an open file, names the folder in which that is."""
     try:
         yield

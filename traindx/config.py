@@ -172,16 +172,18 @@ def parse(table: Mapping[str, Any], source: str) -> Config:
             for slug, inner in tables(table.get("thresholds", {}), f"{source}: thresholds").items()
         },
         aliases=checked_aliases(
-            mapping(table.get("aliases", {}), f"{source}: aliases"), f"{source}: aliases"
+            require_mapping(table.get("aliases", {}), f"{source}: aliases"), f"{source}: aliases"
         ),
-        facts=checked_facts(mapping(table.get("facts", {}), f"{source}: facts"), f"{source}: facts"),
-        alerts=checked_alerts(mapping(table.get("alerts", {}), f"{source}: alerts"), f"{source}: alerts"),
+        facts=checked_facts(require_mapping(table.get("facts", {}), f"{source}: facts"), f"{source}: facts"),
+        alerts=checked_alerts(
+            require_mapping(table.get("alerts", {}), f"{source}: alerts"), f"{source}: alerts"
+        ),
     )
 
 
 def checked_alerts(table: Mapping[str, Any], place: str) -> Alerts:
     refuse_unknown(table, Alerts.__struct_encode_fields__, f"{place}: unknown setting")
-    pairs = mapping(table.get("on", {}), f"{place}.on")
+    pairs = require_mapping(table.get("on", {}), f"{place}.on")
     try:
         return msgspec.convert({**table, "on": list(pairs.items())}, Alerts)
     except msgspec.ValidationError as error:
@@ -209,14 +211,16 @@ def strings(value: Any, place: str) -> tuple[str, ...]:
     return tuple(value)
 
 
-def mapping(value: Any, place: str) -> dict[str, Any]:
+def require_mapping(value: Any, place: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ConfigError(f"{place} must be a table, not {value!r}")
     return value
 
 
 def tables(value: Any, place: str) -> dict[str, dict[str, Any]]:
-    return {key: mapping(inner, f"{place}.{key}") for key, inner in mapping(value, place).items()}
+    return {
+        key: require_mapping(inner, f"{place}.{key}") for key, inner in require_mapping(value, place).items()
+    }
 
 
 def number(value: Any, place: str) -> float:

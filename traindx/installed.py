@@ -22,7 +22,7 @@ def defined_in(package: str, kind: type[T]) -> list[T]:
     return list({id(value): value for value in values if isinstance(value, kind)}.values())
 
 
-def indexed(package: str) -> tuple[tuple[Any, ...], ...]:
+def index_rows(package: str) -> tuple[tuple[Any, ...], ...]:
     """The rows that `docs.generate` wrote of the modules in a package; none where there is no index."""
     try:
         rows: tuple[tuple[Any, ...], ...] = importlib.import_module(f"{package}.index").ROWS
@@ -72,10 +72,10 @@ def may_declare(group: bytes, place: str) -> bool:
             folders = [entry.path for entry in entries if entry.name.endswith(MADE)]
     except OSError:  # not ours to read: the import system passes it over, too
         return False
-    return any(group in declared(folder) for folder in folders)
+    return any(group in entry_points_text(folder) for folder in folders)
 
 
-def declared(folder: str) -> bytes:
+def entry_points_text(folder: str) -> bytes:
     """A package's entry points as they were written; empty where it has none."""
     try:
         with open(os.path.join(folder, "entry_points.txt"), "rb") as stream:

@@ -23,7 +23,7 @@ def take_lock(path: Path) -> int:
     return descriptor
 
 
-def holder(path: Path) -> str:
+def lock_holder(path: Path) -> str:
     """Who holds a lock: "process 12", or, on another machine, "process 12 on node7"; "" where unknown."""
     number, _, machine = path.read_text(encoding="utf-8", errors="replace").strip().partition(" ")
     if not number.isdecimal():
@@ -31,7 +31,7 @@ def holder(path: Path) -> str:
     return f"process {number}" + (f" on {machine}" if machine != os.uname().nodename else "")
 
 
-def abandoned(path: Path) -> int | None:
+def take_abandoned(path: Path) -> int | None:
     """The descriptor of a lock that a process of this machine left behind, now ours. None if it is held, was
     never taken, or belongs to another machine, whose locks may be invisible here."""
     try:

@@ -17,7 +17,7 @@ from traindx import causes, fixes, readers, rules
 from traindx.config import Config
 from traindx.errors import ConfigError
 from traindx.features.curves.forecast import forecast
-from traindx.features.log_artifacts import repaired, suspicions
+from traindx.features.log_artifacts import repair_run, suspicions
 from traindx.features.performance.memory import memory_of, profile_of
 from traindx.features.shared import Features
 from traindx.redaction import redact
@@ -116,18 +116,18 @@ def diagnose(run: Run | Sequence[Run] | str | Path, config: Config | None = None
     config = config or Config()
     found = read_all(run) if isinstance(run, (str, Path)) else run
     runs = (found,) if isinstance(found, Run) else tuple(found)
-    chosen = select(rules.listed(), config)
-    known = tuple(prepared(r, config) for r in runs)
+    chosen = select(rules.list_entries(), config)
+    known = tuple(prepare_run(r, config) for r in runs)
     document = Document(traindx_version=VERSION, runs=tuple(diagnose_one(r, chosen, config) for r in known))
     return Diagnosis(document, known)
 
 
-def prepared(run: Run, config: Config) -> Run:
+def prepare_run(run: Run, config: Config) -> Run:
     """The run with the user's facts, with events for what is suspect about its log, and with values
     that certainly mean something else (a filtered NaN) corrected."""
     setup = run.setup.with_facts(config.facts, "given") if config.facts else run.setup
     run = msgspec.structs.replace(run, setup=setup, events=(*run.events, *suspicions(run)))
-    return repaired(run)
+    return repair_run(run)
 
 
 def diagnose_one(run: Run, chosen: Sequence[Rule], config: Config) -> RunDiagnosis:
@@ -226,7 +226,7 @@ def with_facts(run: Run, facts: Mapping[str, Fact]) -> Run:
     return msgspec.structs.replace(run, setup=run.setup.with_facts(facts, "check"))
 
 
-def checked(
+def judge_checks(
     run: Run,
     checks: Sequence[Check],
     config: Config | None = None,
@@ -241,7 +241,7 @@ def checked(
 
     config = config or Config()
     diagnosis = diagnose(run, config)
-    asked = {rule.slug for rule in select(rules.listed(), config)}
+    asked = {rule.slug for rule in select(rules.list_entries(), config)}
     setup, first = diagnosis.runs[0].setup, diagnosis.first
     report = CheckReport(
         traindx_version=VERSION,
@@ -275,28 +275,30 @@ def check(
 
     from traindx.capture.torch.checks.rehearsal import Rehearsal
     from traindx.checks.catalogue import OF_SCRIPTS
-    from traindx.checks.facts import together
-    from traindx.checks.judge import picked
-    from traindx.checks.plan import planned
-    from traindx.temporary import CHECK, room
+    from traindx.checks.facts import combine_starts
+    from traindx.checks.judge import select_checks
+    from traindx.checks.plan import plan_starts
+    from traindx.temporary import CHECK, temporary_folder
 
-    checks, begun = picked(only, (*skip, *OF_SCRIPTS)), time.monotonic()
+    checks, begun = select_checks(only, (*skip, *OF_SCRIPTS)), time.monotonic()
     rehearsal = Rehearsal(model, loss, loader, optimizer)
     runs: dict[str, Run] = {}
-    with room(CHECK) as folder:
-        for plan in planned(checks):
+    with temporary_folder(CHECK) as folder:
+        for plan in plan_starts(checks):
             out = folder / plan.name.replace(" ", "-")
             rehearsal.run(out, min(plan.steps, steps), plan.name, probes=plan.probes)
             runs[plan.name] = max(read_all(out), key=lambda run: run.points)
     first = next(iter(runs.values()))
-    return checked(with_facts(first, together(runs, {})), checks, config, seconds=time.monotonic() - begun)
+    return judge_checks(
+        with_facts(first, combine_starts(runs, {})), checks, config, seconds=time.monotonic() - begun
+    )
 
 
 def judge(run: Run, config: Config | None = None) -> tuple[Outcome, ...]:
     """The outcome of every rule on a run, without the later stages."""
     config = config or Config()
-    run = prepared(run, config)
-    return rules.judge(run, Features(run), select(rules.listed(), config), config.thresholds)
+    run = prepare_run(run, config)
+    return rules.judge(run, Features(run), select(rules.list_entries(), config), config.thresholds)
 
 
 def load_ipython_extension(shell: Any) -> None:

@@ -121,7 +121,7 @@ def is_secret(name: str) -> bool:
     return (last == "token" and before not in VOCABULARY) or (last == "pass" and before in PASSES)
 
 
-def hides(name: str, value: str) -> bool:
+def is_hidden(name: str, value: str) -> bool:
     """Whether the value under a name is to be hidden: not a switch, nor a word of a vocabulary, nor a count."""
     bare = value.strip("'\"")
     if bare.lower() in EMPTY or not is_secret(name):
@@ -132,7 +132,9 @@ def hides(name: str, value: str) -> bool:
 @lru_cache(maxsize=1)
 def from_environment() -> tuple[str, ...]:
     """The secrets that the process was given by variables, the longest first: errors quote them without a name."""
-    known = (value for name, value in os.environ.items() if hides(name, value) and len(value) >= SHORTEST)
+    known = (
+        value for name, value in os.environ.items() if is_hidden(name, value) and len(value) >= SHORTEST
+    )
     return tuple(
         sorted((v for v in known if not v.startswith("/") and not v.isdigit()), key=len, reverse=True)
     )
@@ -156,17 +158,17 @@ def redact_text(text: str) -> str:
     if not any(name in lower for name in NAMES):
         return text
     text = re.sub(BEARER, rf"\1{HIDDEN}", re.sub(HEADER, rf"\1{HIDDEN}", re.sub(PEM, HIDDEN, text)))
-    return masked(OPTION, masked(ASSIGNED, text))
+    return mask_values(OPTION, mask_values(ASSIGNED, text))
 
 
-def masked(names: str, text: str) -> str:
+def mask_values(names: str, text: str) -> str:
     """A text without the values behind secret names; quotes around them stay."""
     name, quoted = re.compile(names), re.compile(VALUE)
     parts, done, place = [], 0, 0
     while match := name.search(text, place):
         place = match.end()
         value = quoted.match(text, place) if is_secret(match[0]) else None
-        if value is not None and hides(match[0], value[0]):
+        if value is not None and is_hidden(match[0], value[0]):
             quote = value[0][0] if value[0][0] in "'\"" else ""
             parts += [text[done:place], quote, HIDDEN, quote]
             done = place = value.end()
@@ -179,11 +181,11 @@ def redact(words: Iterable[str]) -> list[str]:
     option = ""
     for word in words:
         name, equals, value = word.partition("=")
-        if option and not word.startswith("-") and hides(option, word):
+        if option and not word.startswith("-") and is_hidden(option, word):
             shown.append(HIDDEN)
         elif option in ("u", "user", "proxy-user") and (login := re.fullmatch(LOGIN, word)):
             shown.append(f"{login[1]}:{HIDDEN}")
-        elif equals and not re.search(r"\s|://", name) and hides(name, value):
+        elif equals and not re.search(r"\s|://", name) and is_hidden(name, value):
             shown.append(f"{name}={HIDDEN}")
         else:
             shown.append(redact_text(word))
@@ -202,11 +204,11 @@ def redact_facts(value: Any, name: str = "") -> Any:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
-        return HIDDEN if hides(name, value) else redact_text(value)
+        return HIDDEN if is_hidden(name, value) else redact_text(value)
     digits = (
         str(value) if isinstance(value, int) and abs(value) < 1 << 64 else "many"
     )  # Python refuses to write the rest
-    return HIDDEN if isinstance(value, int) and hides(name, digits) else value
+    return HIDDEN if isinstance(value, int) and is_hidden(name, digits) else value
 
 
 class Redacted:
@@ -230,7 +232,7 @@ class Redacted:
         return redact_text(text.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
 
 
-def outward(value: float, digits: int = 3) -> float:
+def round_outward(value: float, digits: int = 3) -> float:
     """An extreme of the data, which is a value of one of its samples, with fewer digits. It moves away from zero, so
     that what is beyond 1 or 255 still does."""
     short = float(f"{value:.{digits - 1}e}")

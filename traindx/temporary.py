@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from traindx.locks import abandoned, take_lock
+from traindx.locks import take_abandoned, take_lock
 
 SCRATCH, CHECK, RECORDS, DEMO = PREFIXES = (
     "traindx-scratch-",
@@ -23,8 +23,8 @@ OWNER = ".owner"
 HELD: dict[Path, int] = {}  # the rooms of this process, and the descriptors that hold their locks
 
 
-def make_room(prefix: str) -> Path:
-    """A new temporary folder, to be given to `remove_room`. The first one removes what killed processes left
+def make_temporary_folder(prefix: str) -> Path:
+    """A new temporary folder, to be given to `remove_temporary_folder`. The first one removes what killed processes left
     behind."""
     if not HELD:
         remove_abandoned()
@@ -34,7 +34,7 @@ def make_room(prefix: str) -> Path:
     return place
 
 
-def remove_room(place: Path) -> None:
+def remove_temporary_folder(place: Path) -> None:
     """Remove a temporary folder. The targets of its links stay."""
     remove_tree(place)
     if place in HELD:
@@ -50,20 +50,20 @@ def remove_tree(place: Path) -> None:
 
 
 @contextmanager
-def room(prefix: str) -> Iterator[Path]:
+def temporary_folder(prefix: str) -> Iterator[Path]:
     """A temporary folder for as long as it is needed."""
-    place = make_room(prefix)
+    place = make_temporary_folder(prefix)
     try:
         yield place
     finally:
-        remove_room(place)
+        remove_temporary_folder(place)
 
 
 @atexit.register
-def remove_rooms() -> None:
+def remove_temporary_folders() -> None:
     """Remove the remaining folders of this process, as when an interrupt came during a removal."""
     for place in list(HELD):
-        remove_room(place)
+        remove_temporary_folder(place)
 
 
 os.register_at_fork(after_in_child=HELD.clear)  # a child must not remove its parent's folders at its end
@@ -79,7 +79,7 @@ def remove_abandoned() -> None:
             or entry.stat(follow_symlinks=False).st_uid != os.getuid()
         ):
             continue
-        lock = abandoned(Path(entry.path, OWNER))
+        lock = take_abandoned(Path(entry.path, OWNER))
         if lock is not None:
             remove_tree(Path(entry.path))
             os.close(lock)

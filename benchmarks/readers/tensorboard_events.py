@@ -26,7 +26,7 @@ import numpy as np
 
 from traindx.readers.formats import tensorboard
 from traindx.readers.raw import HEAD_BYTES, Source
-from traindx.readers.tfevents.crc import crc32c, masked
+from traindx.readers.tfevents.crc import crc32c, mask_crc
 from traindx.vocabulary.run import Floats
 
 TAGS = [
@@ -129,7 +129,7 @@ def framed(payloads: list[bytes]) -> bytes:
 def checksums(parts: list[bytes]) -> list[bytes]:
     lengths = np.array([len(p) for p in parts], np.int64)
     data = np.frombuffer(b"".join(parts), np.uint8)
-    return [c.tobytes() for c in masked(crc32c(data, np.cumsum(lengths) - lengths, lengths)).astype("<u4")]
+    return [c.tobytes() for c in mask_crc(crc32c(data, np.cumsum(lengths) - lengths, lengths)).astype("<u4")]
 
 
 def ours(path: Path) -> int:

@@ -27,7 +27,7 @@ from traindx import pipeline
 from traindx.errors import ReadError
 from traindx.lab.conduct.attempts import conduct
 from traindx.lab.judge.objectives import level
-from traindx.lab.plan import merged
+from traindx.lab.plan import merge_interventions
 from traindx.vocabulary.trial import FixReport
 
 HERE = Path(__file__).parent
@@ -196,7 +196,7 @@ def reached(report: FixReport, row: Row, folder: Path, copy: Ended) -> list[floa
     """What the trials came to without the fix and with it, and what the patched copy came to: by what the program
     prints, where a trial was whole, else by the signal that they are compared by."""
     (*_, last) = (t for t in report.trials if t.verdict == "confirmed")
-    arm = printed(folder, last.seeds[0], merged(last.on_top_of, last.interventions))
+    arm = printed(folder, last.seeds[0], merge_interventions(last.on_top_of, last.interventions))
     if arm is not None and row.scores[1] is not None and copy.score is not None:
         return [row.scores[1], arm, copy.score]
     if last.before is None or last.after is None:

@@ -6,8 +6,8 @@ import pytest
 from tests.captured import captured, with_facts
 from traindx import pipeline, rules
 from traindx.checks.catalogue import AGAIN, BLANK, CHECKS, FIRST, ONE_BATCH, PERMUTED
-from traindx.checks.judge import picked, results
-from traindx.checks.plan import LEAST_SECONDS, limit, planned, steps_for
+from traindx.checks.judge import results, select_checks
+from traindx.checks.plan import LEAST_SECONDS, limit, plan_starts, steps_for
 from traindx.errors import ConfigError
 from traindx.vocabulary.check import CheckResult
 from traindx.vocabulary.diagnosis import Severity
@@ -111,23 +111,27 @@ def test_results_are_json() -> None:
 
 
 def test_checks_are_chosen_by_slug_and_group() -> None:
-    assert {c.group for c in picked(["data"], [])} == {"data"}
-    assert [c.slug for c in picked(["order", "seeds"], ["seeds"])] == ["order"]
-    assert len(picked([], ["environment"])) == sum(c.group != "environment" for c in CHECKS)
+    assert {c.group for c in select_checks(["data"], [])} == {"data"}
+    assert [c.slug for c in select_checks(["order", "seeds"], ["seeds"])] == ["order"]
+    assert len(select_checks([], ["environment"])) == sum(c.group != "environment" for c in CHECKS)
     with pytest.raises(ConfigError, match="ordr"):
-        picked(["ordr"], [])
+        select_checks(["ordr"], [])
 
 
 def test_only_experiments_that_are_needed_are_planned() -> None:
-    assert [p.name for p in planned(CHECKS)] == [FIRST, AGAIN, ONE_BATCH, BLANK, PERMUTED]
-    assert [p.name for p in planned(picked(["data"], []))] == [FIRST]
-    assert [p.name for p in planned(picked(["determinism"], []))] == [FIRST, AGAIN]
-    assert [p.name for p in planned(picked(["blank-inputs"], []))] == [FIRST, ONE_BATCH, BLANK]
-    assert [p.name for p in planned(picked(["permuted-labels"], []))] == [FIRST, ONE_BATCH, PERMUTED]
+    assert [p.name for p in plan_starts(CHECKS)] == [FIRST, AGAIN, ONE_BATCH, BLANK, PERMUTED]
+    assert [p.name for p in plan_starts(select_checks(["data"], []))] == [FIRST]
+    assert [p.name for p in plan_starts(select_checks(["determinism"], []))] == [FIRST, AGAIN]
+    assert [p.name for p in plan_starts(select_checks(["blank-inputs"], []))] == [FIRST, ONE_BATCH, BLANK]
+    assert [p.name for p in plan_starts(select_checks(["permuted-labels"], []))] == [
+        FIRST,
+        ONE_BATCH,
+        PERMUTED,
+    ]
 
 
 def test_time_is_shared_and_never_overdrawn() -> None:
-    first, *rest = planned(CHECKS)
+    first, *rest = plan_starts(CHECKS)
     assert 0 < limit(first, 5, 120, 120, None) < 120
     for waiting, left in ((4, 80.0), (3, 40.0), (1, 9.0)):
         for experiment in rest:
@@ -137,7 +141,7 @@ def test_time_is_shared_and_never_overdrawn() -> None:
 
 
 def test_no_more_steps_than_the_script_makes() -> None:
-    experiment = planned(CHECKS)[1]
+    experiment = plan_starts(CHECKS)[1]
     assert steps_for(experiment, 40, True) == 40
     assert steps_for(experiment, 300, False) == experiment.steps
     assert steps_for(experiment, 0, True) == experiment.steps

@@ -17,7 +17,7 @@ from traindx.cli.cause_experiments import SETTLED, Settling
 from traindx.lab.conduct.attempts import attempt
 from traindx.lab.conduct.journal import Journal
 from traindx.lab.repair.bench import Arm, Bench
-from traindx.lab.repair.investigate import settled
+from traindx.lab.repair.investigate import settle_causes
 from traindx.vocabulary.diagnosis import Hypothesis
 
 pytest.importorskip("torch")
@@ -92,7 +92,7 @@ def test_the_suspect_of_a_run_that_looks_healthy_is_tried(
     ran = Arm((), None, run, True, 1.0)
     (tmp_path / "starts").mkdir()
     bench = Bench(command, attempt, Journal(tmp_path / "starts", {"of": "test"}), budget=600, jobs=1)
-    after = settled(bench, ran, found).diagnosis
+    after = settle_causes(bench, ran, found).diagnosis
     assert after.hypotheses[0].cause == first
     assert {h.cause: h.probability for h in after.hypotheses}["healthy"] <= 0.9 + 1e-9
     with_change = [arm for arm in bench.known.values() if arm.interventions]

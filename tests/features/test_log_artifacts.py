@@ -44,7 +44,7 @@ HONEST = {
 def test_honest_logs_are_believed(name: str) -> None:
     run = make.run(HONEST[name])
     assert codes(run) == []
-    assert log_artifacts.repaired(run) is run
+    assert log_artifacts.repair_run(run) is run
 
 
 def test_really_trained_runs_are_believed() -> None:
@@ -58,7 +58,7 @@ def test_nan_filtered_to_zero_next_to_a_nan_norm_is_certain() -> None:
     run = make.run({"train/loss": loss, "grad_norm": norm})
     (event,) = log_artifacts.suspicions(run)
     assert (event.kind, event.code, event.step) == ("log-suspect", "nan-filtered-to-zero", 60.0)
-    repaired = log_artifacts.repaired(run).series["train/loss"].values
+    repaired = log_artifacts.repair_run(run).series["train/loss"].values
     assert np.isnan(repaired[60:]).all()
     assert repaired[:60].tolist() == loss[:60].tolist()
     assert np.isfinite(run.series["train/loss"].values).all(), "the run itself is left alone"
@@ -68,7 +68,7 @@ def test_a_zero_next_to_a_norm_of_another_step_is_kept() -> None:
     run = make.run(
         {"train/loss": ([0, 1, 2, 3], [1.0, 0.0, 0.8, 0.9]), "grad_norm": ([0, 2, 3], [1.0, np.nan, 1.0])}
     )
-    assert log_artifacts.repaired(run) is run
+    assert log_artifacts.repair_run(run) is run
 
 
 def test_a_sudden_zero_to_the_end_is_suspect_but_kept() -> None:
@@ -76,7 +76,7 @@ def test_a_sudden_zero_to_the_end_is_suspect_but_kept() -> None:
     loss[60:], norm[60:] = 0.0, 0.0
     run = make.run({"train/loss": loss, "grad_norm": norm})
     assert codes(run) == ["nan-filtered-to-zero"]
-    assert log_artifacts.repaired(run) is run
+    assert log_artifacts.repair_run(run) is run
     rate = np.linspace(1e-3, 1e-4, 100)
     rate[60:] = rate[59]
     assert codes(make.run({"train/loss": loss, "lr": rate})) == ["nan-filtered-to-zero"]
@@ -88,7 +88,7 @@ def test_a_loss_that_repeats_next_to_a_nan_norm() -> None:
     loss[60:64], norm[60:64] = loss[60], np.nan
     run = make.run({"train/loss": loss, "grad_norm": norm})
     assert codes(run) == ["nan-filtered-to-zero"]
-    assert log_artifacts.repaired(run) is run
+    assert log_artifacts.repair_run(run) is run
 
 
 def test_frozen_value() -> None:
@@ -97,7 +97,7 @@ def test_frozen_value() -> None:
     (event,) = log_artifacts.suspicions(make.run({"train/loss": loss}))
     assert (event.code, event.step) == ("frozen-value", 120.0)
     coarse = np.round(make.healthy_loss(200), 1)
-    assert log_artifacts.frozen(coarse) == []
+    assert log_artifacts.frozen_ranges(coarse) == []
 
 
 def test_frozen_ranges_match_a_naive_scan() -> None:
@@ -106,7 +106,7 @@ def test_frozen_ranges_match_a_naive_scan() -> None:
         values = rng.random(120)
         at, length = int(rng.integers(20, 80)), int(rng.integers(2, 12))
         values[at : at + length] = values[at]
-        assert log_artifacts.frozen(values) == ([(at, at + length)] if length >= 5 else [])
+        assert log_artifacts.frozen_ranges(values) == ([(at, at + length)] if length >= 5 else [])
 
 
 def epochs(mean: bool, *, count: int = 6, rows: int = 60, seed: int = 1) -> Run:
@@ -164,9 +164,9 @@ def test_constants_that_mean_absent_are_left_out() -> None:
         {**loss, "grad_norm": np.zeros(50), "loss_scale": -np.ones(50), "util/device": np.zeros(50)}
     )
     assert codes(run) == ["constant-means-absent"] * 3
-    assert set(log_artifacts.repaired(run).series) == {"train/loss"}
+    assert set(log_artifacts.repair_run(run).series) == {"train/loss"}
     mfu = np.r_[-100.0, -100.0, 7.5 * np.ones(48)]
-    kept = log_artifacts.repaired(make.run({**loss, "train/mfu": mfu})).series["train/mfu"]
+    kept = log_artifacts.repair_run(make.run({**loss, "train/mfu": mfu})).series["train/mfu"]
     assert (len(kept), kept.values.min(), kept.steps[0]) == (48, 7.5, 2.0)
 
 
@@ -176,7 +176,7 @@ def test_clamped_nan() -> None:
         run = make.run({"train/loss": loss})
         assert codes(run) == ["clamped-nan"]
         assert (
-            np.isnan(log_artifacts.repaired(run).series["train/loss"].values).tolist()
+            np.isnan(log_artifacts.repair_run(run).series["train/loss"].values).tolist()
             == [False] * 2 + [True] * 5
         )
     assert -np.log(np.finfo(np.float32).tiny) == pytest.approx(log_artifacts.CLAMPED)
@@ -184,14 +184,14 @@ def test_clamped_nan() -> None:
 
 def test_a_random_loss_is_not_taken_for_a_clamped_one() -> None:
     values = make.rng(5).uniform(50, 4000, 100_000)
-    assert not log_artifacts.clamped(values).any()
-    assert not log_artifacts.clamped(np.array([174.673, 90.0, np.nan, np.inf, -87.33654])).any()
+    assert not log_artifacts.find_clamped(values).any()
+    assert not log_artifacts.find_clamped(np.array([174.673, 90.0, np.nan, np.inf, -87.33654])).any()
 
 
 def test_repair_keeps_times_and_steps() -> None:
     loss = series([5, 6, 7], [1.0, 0.0, 0.9], [100.0, 101.0, 102.0])
     run = make.run({"grad_norm": ([5, 6, 7], [1.0, np.inf, 1.0])})
-    repaired = log_artifacts.repaired(
+    repaired = log_artifacts.repair_run(
         Run(id="r", source="r", format="made", series={**run.series, "train/loss": loss})
     )
     assert repaired.series["train/loss"].times is not None

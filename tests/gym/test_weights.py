@@ -13,7 +13,7 @@ pytest.importorskip("scipy")
 
 from benchmarks.gym.fitting import fit, weigh
 from traindx.causes.catalogue import catalogue
-from traindx.causes.ranking.fitted import VIEWS, fitted
+from traindx.causes.ranking.fitted import VIEWS, fitted_weights
 from traindx.causes.ranking.rank import Members
 from traindx.causes.ranking.signs import CLEAR
 
@@ -89,5 +89,5 @@ def test_the_signs_hold_what_the_ranking_reads() -> None:
     rows = weigh.all_rows()
     assert {row["view"] for row in rows} == set(VIEWS)
     keys = {key for row in rows for key in row["signs"]}
-    assert set(fitted().weights) <= keys
-    assert not any(key.startswith(CLEAR) for key in fitted().weights)
+    assert set(fitted_weights().weights) <= keys
+    assert not any(key.startswith(CLEAR) for key in fitted_weights().weights)

@@ -12,7 +12,7 @@ from traindx.errors import ExperimentFailed
 from traindx.features.comparisons.rate_sweep import Suggestion
 from traindx.lab.conduct.attempts import Attempt
 from traindx.lab.conduct.experiment import Conducted
-from traindx.lab.find_lr import TRIED, Plan, Start, good, search, try_rates
+from traindx.lab.find_lr import TRIED, Plan, Start, good_range, search, try_rates
 from traindx.vocabulary.run import Run, series
 
 CURVATURE = 20.0
@@ -123,4 +123,4 @@ def test_constant_rates_around_the_suggestion() -> None:
     assert np.isnan(by_rate[0.316])  # above 2 / curvature
     assert by_rate[0.01] == pytest.approx(0, abs=0.01)
     assert by_rate[0.000316] == pytest.approx(10 * (1 - 0.000316 * CURVATURE) ** (2 * 95), rel=0.01)
-    assert good(tried, start=10.0) == (0.001, 0.0316)
+    assert good_range(tried, start=10.0) == (0.001, 0.0316)

@@ -6,7 +6,7 @@ import pytest
 
 from traindx.causes.experiments import TRIED
 from traindx.fixes import catalogue
-from traindx.lab.plan import Candidate, candidates, merged, steps_for
+from traindx.lab.plan import Candidate, candidates, merge_interventions, steps_for
 from traindx.lab.repair.conditions import CURES, refusal
 from traindx.vocabulary.diagnosis import Hypothesis
 from traindx.vocabulary.setup import Setup
@@ -105,7 +105,7 @@ def test_every_cause_with_an_experiment_has_a_fix_that_can_be_tried(cause: str) 
 def test_changes_on_top_of_each_other(
     base: tuple[str, ...], more: tuple[str, ...], together: tuple[str, ...]
 ) -> None:
-    assert merged(base, more) == together
+    assert merge_interventions(base, more) == together
 
 
 def test_long_runs_are_tried_in_part_and_as_far_as_the_fault_shows() -> None:

@@ -10,7 +10,7 @@ from tests import make
 from tests.lookalikes import all_runs
 from traindx import pipeline
 from traindx.live.episodes import Episodes, State
-from traindx.live.persistence import NEEDED, Persistence, declared, persistence_words
+from traindx.live.persistence import NEEDED, Persistence, persistence_kinds, persistence_words
 from traindx.vocabulary.diagnosis import Finding, NotEvaluated, RunDiagnosis
 from traindx.vocabulary.live import LiveEvent
 from traindx.vocabulary.run import Run, series
@@ -46,7 +46,7 @@ def test_a_finding_counts_after_a_share_of_growth_and_a_number_of_points(needed:
 
 
 def test_a_rule_declares_its_persistence_and_a_critical_one_needs_none() -> None:
-    kinds = declared()
+    kinds = persistence_kinds()
     assert [kinds[slug] for slug in ("loss-not-finite", "gradient-not-finite")] == ["at-once", "at-once"]
     assert [kinds[slug] for slug in ("loss-diverges", "loss-plateaus")] == ["turning", "slow"]
     assert (kinds["loss-spikes-recur"], kinds["optimizer-never-steps"]) == ("brief", "brief")

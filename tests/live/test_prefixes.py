@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.streams import prefixes
-from traindx.live.looks import SHARE, Looks, share_of
+from traindx.live.judging_times import SHARE, Looks, share_of
 
 LOGS = Path(__file__).parents[1] / "logs"
 

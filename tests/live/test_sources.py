@@ -17,7 +17,7 @@ from traindx.config import Config
 from traindx.errors import NotALog
 from traindx.live.episodes import State
 from traindx.live.follow import DISCOVER, SETTLED, Follower
-from traindx.live.looks import Looks, share_of
+from traindx.live.judging_times import Looks, share_of
 from traindx.live.sources import Growing, discover, is_rotated
 from traindx.vocabulary.live import LiveEvent
 

@@ -146,15 +146,15 @@ def episode(state: Literal["pending", "firing"], since: int) -> Episode:
 
 def test_more_can_be_said_when_something_pending_has_lasted_long_enough() -> None:
     made = Episodes()
-    assert made.next_answer(1000) == 1250  # another decision, which must hold for 25 % more points
+    assert made.points_to_next_answer(1000) == 1250  # another decision, which must hold for 25 % more points
     made.state.episodes["a"] = episode("pending", 1000)
-    assert made.next_answer(1000) == 1150
+    assert made.points_to_next_answer(1000) == 1150
     made.state.episodes["a"] = episode("firing", 1000)
-    assert made.next_answer(1000) == 1250
+    assert made.points_to_next_answer(1000) == 1250
     made.state.other_action, made.state.other_since = "inspect", 900
-    assert made.next_answer(1000) == 1125
+    assert made.points_to_next_answer(1000) == 1125
     made.state.action = "stop"
-    assert made.next_answer(1000) is None
+    assert made.points_to_next_answer(1000) is None
 
 
 PRICES = {"2.5/h": True, "0.4": True, "-1/h": False, "2/d": False, "nan/h": False}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from traindx.reports.digest import grouped_findings, term_words, unchecked
+from traindx.reports.digest import grouped_findings, term_words, unchecked_rules
 from traindx.vocabulary.diagnosis import EvidenceTerm, Finding, NotEvaluated, Severity
 
 
@@ -46,7 +46,7 @@ def test_what_was_not_checked_is_grouped_by_what_is_missing() -> None:
         NotEvaluated("E", "e", "needs 50 finite points of train/loss, there are 9", ("train/loss",)),
         NotEvaluated("F", "f", "the loss is constant", ("train/loss",)),
     )
-    assert [u.sentence for u in unchecked(items, ["train/loss"])] == [
+    assert [u.sentence for u in unchecked_rules(items, ["train/loss"])] == [
         "2 need per-module activations (record with traindx run)",
         "2 need more points of train/loss",
         "1 needs lr (log it)",
@@ -62,7 +62,7 @@ def test_of_a_recorded_run_nothing_is_asked_to_be_logged() -> None:
         NotEvaluated("B", "b", "needs loss_scale, which was not recorded", ("loss_scale",)),
         NotEvaluated("C", "c", "needs 4 modules with a gradient, there are 2", ("grad_norm/*",)),
     )
-    assert [u.sentence for u in unchecked(items, ["train/loss"], captured=True)] == [
+    assert [u.sentence for u in unchecked_rules(items, ["train/loss"], captured=True)] == [
         "1 needs a kind of module that the model does not have",
         "1 needs loss_scale",
         "1 needs 4 modules with a gradient, there are 2",

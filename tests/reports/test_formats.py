@@ -16,7 +16,7 @@ from traindx.cli.options import FORMATS
 def test_a_diagnosis_is_written_in_every_form(tmp_path: Path, form: str) -> None:
     log = healthy_log(tmp_path)
     done = traindx("diagnose", log, "--format", form, cwd=tmp_path)
-    add = f'add "{form}" to the documents of `rendered` in traindx/cli/diagnosis_output.py'
+    add = f'add "{form}" to the documents of `render_diagnosis` in traindx/cli/diagnosis_output.py'
     assert "has no such form" not in done.err, add
     assert done.status in (0, 1)
     assert done.out.strip()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests import make
-from traindx.features.log_artifacts import repaired, suspicions
+from traindx.features.log_artifacts import repair_run, suspicions
 from traindx.features.shared import Features
 from traindx.rules import catalogue, judge_one
 from traindx.vocabulary.run import Event, Run
@@ -63,7 +63,7 @@ def test_nothing_crashes_or_warns(first: int) -> None:
         for seed in range(first, first + 100):
             run = odd_run(seed)
             assert all(e.kind == "log-suspect" for e in suspicions(run))
-            for each in (run, repaired(run)):
+            for each in (run, repair_run(run)):
                 features = Features(each)
                 outcomes = [judge_one(rule, each, features, {}) for rule in RULES]
                 said = [

@@ -54,7 +54,7 @@ def folder(path: Path, first: int = 0, each: int = 25) -> Path:
 
 
 def judged(data: bytes) -> str:
-    return headers.broken(data[:HEAD], data[-TAIL:], len(data))
+    return headers.why_unreadable(data[:HEAD], data[-TAIL:], len(data))
 
 
 @pytest.mark.parametrize("data", [png(1), wav(1)], ids=["png", "wav"])

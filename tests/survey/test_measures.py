@@ -53,7 +53,7 @@ def test_thinned_marks_give_the_same_shares() -> None:
         training.add(sample_marks(values), 0, None)
         held_out.add(sample_marks(other), 0, None)
         assert len(training.all()[0]) <= most
-        shares.append(hashes.shared(training, held_out)[1])
+        shares.append(hashes.shared_hashes(training, held_out)[1])
     assert shares[1] == pytest.approx(shares[0], abs=0.05)
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.survey.made import COLUMNS, facts, measured, rng, sound, write_csv
 from traindx.errors import ConfigError, ReadError
-from traindx.redaction import outward
+from traindx.redaction import round_outward
 
 SAME = ("dataset_size", "inputs_features", "classes", "class_majority_share", "samples_duplicates")
 CLOSE = ("inputs_mean_abs", "inputs_std_mean", "inputs_std_max", "inputs_min", "inputs_max")
@@ -38,7 +38,7 @@ def test_moments_are_numpys(columns: dict[str, Any], held: dict[str, Any]) -> No
     values = np.stack([columns[c] for c in COLUMNS], axis=1)
     assert held["inputs_mean_abs"] == pytest.approx(np.abs(values.mean(0)).mean(), rel=1e-12)
     assert held["inputs_std_max"] == pytest.approx(values.std(0).max(), rel=1e-12)
-    assert held["inputs_min"] == outward(float(values.min()))
+    assert held["inputs_min"] == round_outward(float(values.min()))
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])

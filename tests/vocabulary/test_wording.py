@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from traindx.vocabulary.wording import certainty, format_step, lowered
+from traindx.vocabulary.wording import certainty, format_step, lower_first
 
 
 @pytest.mark.parametrize(
@@ -22,8 +22,8 @@ def test_certainty_is_an_adverb_only_where_one_cause_can_be_named(probability: f
 
 
 def test_titles_keep_their_acronyms_inside_a_sentence() -> None:
-    assert lowered("The batch is too small") == "the batch is too small"
-    assert lowered("GPU memory is short") == "GPU memory is short"
+    assert lower_first("The batch is too small") == "the batch is too small"
+    assert lower_first("GPU memory is short") == "GPU memory is short"
 
 
 def test_places_have_all_their_digits() -> None:

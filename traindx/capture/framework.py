@@ -83,6 +83,6 @@ def frameworks(*able_to: Ability) -> tuple[Framework, ...]:
     return tuple(sorted(able, key=lambda f: (f.shows is not None, -len(f.shows or ()), f.name)))
 
 
-def several(given: Any) -> list[Any]:
+def as_list(given: Any) -> list[Any]:
     """A list of what may be one or several; None is none."""
     return list(given) if isinstance(given, list | tuple) else [] if given is None else [given]

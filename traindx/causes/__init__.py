@@ -15,7 +15,7 @@ from traindx.causes.catalogue import catalogue, find, patterns
 from traindx.causes.measures.next_measures import next_measures
 from traindx.causes.ranking.rank import rank
 from traindx.causes.verdict.advice import recommend
-from traindx.causes.verdict.decision import decide, undecided
+from traindx.causes.verdict.decision import decide, two_likeliest_faults
 from traindx.causes.verdict.harm import without_alarm
 from traindx.causes.verdict.health import without_harm
 from traindx.causes.verdict.patterns import pattern
@@ -36,7 +36,7 @@ __all__ = [
     "profile_advice",
     "rank",
     "recommend",
-    "undecided",
+    "two_likeliest_faults",
     "without_alarm",
     "without_harm",
 ]

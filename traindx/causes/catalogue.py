@@ -28,10 +28,10 @@ FAMILIES = (optimization, regularization, model, numerics, data, loop, quantizat
 @cache
 def catalogue() -> tuple[Cause, ...]:
     """Every cause, family by family, in the order of the vocabulary."""
-    return tuple(graded(cause) for family in FAMILIES for cause in family.CAUSES)
+    return tuple(with_weights(cause) for family in FAMILIES for cause in family.CAUSES)
 
 
-def graded(cause: Cause) -> Cause:
+def with_weights(cause: Cause) -> Cause:
     """The cause with the weights of grades and experiments."""
     more = {key: Weight(value) for key, value in GRADE_WEIGHTS.get(cause.slug, {}).items()}
     tried = EXPERIMENT_WEIGHTS.get(cause.slug, {})

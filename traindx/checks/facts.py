@@ -24,20 +24,20 @@ PROBED = (
 )  # fmt: skip
 
 
-def together(runs: Mapping[str, Run], known: Mapping[str, Fact]) -> dict[str, Fact]:
+def combine_starts(runs: Mapping[str, Run], known: Mapping[str, Fact]) -> dict[str, Fact]:
     """What all starts (by their names) and the environment (`known`) show together."""
     first, found = runs[FIRST], {**known, **pace(runs[FIRST])}
     again, one = runs.get(AGAIN), runs.get(ONE_BATCH)
     if again is not None:
         found |= {n: v for n, v in again.setup.facts.items() if n.startswith(PROBED)}
-        found |= repeated(first, again)
-        found |= needed(first.setup.with_facts(found, "check"))
+        found |= compare_repeats(first, again)
+        found |= resource_needs(first.setup.with_facts(found, "check"))
     if one is not None:
-        found |= one_batch(one, found.get("label_smoothing"))
+        found |= one_batch_facts(one, found.get("label_smoothing"))
     if BLANK in runs:
         found |= blank_batch(runs[BLANK], one)
     if PERMUTED in runs:
-        found |= permuted(first, runs[PERMUTED])
+        found |= permuted_label_lead(first, runs[PERMUTED])
     return found
 
 
@@ -46,7 +46,7 @@ def curve(run: Run) -> Series | None:
     return found if found is not None and len(found) else None
 
 
-def repeated(first: Run, again: Run) -> dict[str, Fact]:
+def compare_repeats(first: Run, again: Run) -> dict[str, Fact]:
     """Two starts of one script compared step by step: how many steps, from which on and how far the losses
     differ, relative to the size of the loss so far."""
     one, two = curve(first), curve(again)
@@ -78,7 +78,7 @@ def tail(values: Floats, share: float = 0.1) -> float:
     return float(np.median(last)) if np.isfinite(last).all() else math.nan
 
 
-def one_batch(run: Run, smoothing: Fact | None = None) -> dict[str, Fact]:
+def one_batch_facts(run: Run, smoothing: Fact | None = None) -> dict[str, Fact]:
     """The result of training on one batch; `smoothing` of its labels."""
     found = curve(run)
     if found is None:
@@ -117,11 +117,11 @@ def blank_batch(run: Run, real: Run | None = None) -> dict[str, Fact]:
     if found is None:
         return {}
     out: dict[str, Fact] = {"blank_batch_end": tail(found.values), "blank_batch_steps": len(found)}
-    compared = repeated(real, run) if real is not None else {}
+    compared = compare_repeats(real, run) if real is not None else {}
     return {**out, "blank_batch_difference": compared["repeat_difference"]} if compared else out
 
 
-def permuted(real: Run, shuffled: Run) -> dict[str, Fact]:
+def permuted_label_lead(real: Run, shuffled: Run) -> dict[str, Fact]:
     """The largest lead of the real labels over the permuted ones in any tenth of the steps, with its
     standard error, and where both ended."""
     one, two = curve(real), curve(shuffled)
@@ -134,7 +134,7 @@ def permuted(real: Run, shuffled: Run) -> dict[str, Fact]:
         "permuted_end": tail(two.values[:count]),
         "real_epochs": epochs(real, count),
     }
-    leads = [lead(one.values[p], two.values[p]) for p in parts]
+    leads = [mean_lead(one.values[p], two.values[p]) for p in parts]
     known = [(gain, error) for gain, error in leads if math.isfinite(gain)]
     if known:
         gain, error = max(known, key=lambda pair: pair[0] - SURELY * pair[1])
@@ -142,7 +142,7 @@ def permuted(real: Run, shuffled: Run) -> dict[str, Fact]:
     return out
 
 
-def lead(real: Floats, shuffled: Floats) -> tuple[float, float]:
+def mean_lead(real: Floats, shuffled: Floats) -> tuple[float, float]:
     """Difference of two means with its standard error, from differences of neighbors, so that a trend is not
     noise."""
     spread = [float(np.mean(np.diff(y) ** 2)) / 2 for y in (real, shuffled)]
@@ -169,7 +169,7 @@ def memory_for(setup: Setup) -> tuple[float | None, str]:
     return (device, "accelerator") if device else (setup.number("host_memory"), "machine")
 
 
-def needed(setup: Setup) -> dict[str, Fact]:
+def resource_needs(setup: Setup) -> dict[str, Fact]:
     """What the run will need of memory and disk, from what the probes measured."""
     kinds = ("weights", "gradients", "optimizer", "activations")
     sizes = [setup.number(f"memory_{kind}") for kind in kinds]

@@ -12,7 +12,9 @@ from traindx.vocabulary import SEVERITIES, Check, CheckResult, RunDiagnosis, Set
 PROBED = ("accelerator", "structure", "leak", "growth", "modes", "memory", "latency")
 
 
-def picked(only: Sequence[str], skip: Sequence[str], checks: Sequence[Check] = CHECKS) -> tuple[Check, ...]:
+def select_checks(
+    only: Sequence[str], skip: Sequence[str], checks: Sequence[Check] = CHECKS
+) -> tuple[Check, ...]:
     """The checks that were asked for, by slug or group; skipping wins. Raises ConfigError for an unknown
     word."""
     known = [*dict.fromkeys(c.group for c in checks), *(c.slug for c in checks)]
@@ -64,7 +66,7 @@ def result(
     )
     found = [f for f in diagnosis.findings if f.slug in check.rules] if diagnosis is not None else []
     if not found:
-        why_not = not_run(check, diagnosis, reasons, asked, bool(facts))
+        why_not = why_not_run(check, diagnosis, reasons, asked, bool(facts))
         return replace(passed, status="not-run", message=why_not) if why_not else passed
     found.sort(key=lambda f: SEVERITIES.index(f.severity))
     least = SEVERITIES.index(severity) + check.certain
@@ -80,7 +82,7 @@ def result(
     )
 
 
-def not_run(
+def why_not_run(
     check: Check,
     diagnosis: RunDiagnosis | None,
     reasons: Mapping[str, str],
@@ -102,10 +104,10 @@ def not_run(
         return reasons[check.source]
     if check.absent and all(unasked[slug].startswith("needs ") for slug in there):
         return check.absent
-    return plain(unasked[there[0]])
+    return without_fact_names(unasked[there[0]])
 
 
-def plain(reason: str) -> str:
+def without_fact_names(reason: str) -> str:
     """A rule's reason without the names of facts."""
     if "setup:" not in reason:
         return reason

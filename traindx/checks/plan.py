@@ -22,7 +22,7 @@ class Planned(NamedTuple):
     probes: bool = False
 
 
-def planned(checks: Sequence[Check]) -> tuple[Planned, ...]:
+def plan_starts(checks: Sequence[Check]) -> tuple[Planned, ...]:
     """The starts that the checks need, in their order; the first is always needed."""
     sources = {check.source for check in checks}
     every = (

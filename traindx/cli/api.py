@@ -17,10 +17,10 @@ from traindx.cli.options import (
     plain_output_options,
     price_option,
     reading_options,
-    settle_config,
-    settling,
+    resolve_config,
     severity_option,
     state_limits,
+    with_resolved_options,
 )
 from traindx.cli.streams import emit, figures_in, note, progress, stdout_colors, stdout_width, write_file
 from traindx.config import Config
@@ -48,11 +48,11 @@ __all__ = [
     "price_option",
     "progress",
     "reading_options",
-    "settle_config",
-    "settling",
+    "resolve_config",
     "severity_option",
     "state_limits",
     "stdout_colors",
     "stdout_width",
+    "with_resolved_options",
     "write_file",
 ]

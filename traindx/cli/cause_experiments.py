@@ -52,7 +52,7 @@ class Settling(msgspec.Struct, frozen=True):
             journal = opened(self.command, FOLDER, None, Options(self.steps), {}, said.say, jobs=JOBS)
             with starts.bench(tuple(self.command), journal, said) as bench:
                 bench.steps, bench.limit = self.steps, max(LEAST_LIMIT, TIMES * ran.seconds)
-                found = looking.settled(bench, ran, found_first, show=plan_of(quiet), notify=said.say)
+                found = looking.settle_causes(bench, ran, found_first, show=plan_of(quiet), notify=said.say)
         runs = [found.diagnosis if i == place else one for i, one in enumerate(diagnosis.document.runs)]
         made = pipeline.Diagnosis(
             msgspec.structs.replace(diagnosis.document, runs=tuple(runs)), diagnosis.runs

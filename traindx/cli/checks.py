@@ -12,7 +12,7 @@ from traindx.atomic_write import make_folder
 from traindx.capture.framework import frameworks
 from traindx.capture.launch.command import Ended, Request, environment
 from traindx.capture.launch.folder import start_folder
-from traindx.capture.launch.stages import note_end, recorded, why_nothing
+from traindx.capture.launch.stages import has_records, note_end, why_nothing
 from traindx.checks import facts as check_facts
 from traindx.checks.catalogue import BLANK, FIRST, ONE_BATCH
 from traindx.checks.plan import Planned, limit, steps_for
@@ -25,15 +25,15 @@ from traindx.cli.api import (
     emit,
     note,
     progress,
-    settling,
     stdout_width,
+    with_resolved_options,
     write_file,
 )
 from traindx.lab.conduct import environment as surroundings
 from traindx.lab.conduct.attempts import conduct
 from traindx.lab.conduct.experiment import Conducted, Reach
 from traindx.reports.forms import write_form
-from traindx.temporary import CHECK, make_room, remove_room
+from traindx.temporary import CHECK, make_temporary_folder, remove_temporary_folder
 from traindx.vocabulary import Check, CheckReport, Experiment, Fact, Run
 
 
@@ -63,7 +63,7 @@ class Bench:
     ) -> None:
         self.command, self.config, self.budget = command, config, budget
         self.reach: Reach = reach or {}
-        self.temporary = None if records else make_room(CHECK)
+        self.temporary = None if records else make_temporary_folder(CHECK)
         self.records = records or self.temporary or Path(".")
         self.folder = Path.cwd()
         self.begun = time.monotonic()
@@ -107,7 +107,7 @@ class Bench:
                 interventions=planned.interventions,
                 steps=self.read(planned, conducted),
                 seconds=round(conducted.seconds, 2),
-                ended=conducted.how_it_ended(),
+                ended=conducted.describe_end(),
             )
         )
 
@@ -141,10 +141,10 @@ class Bench:
     def read(self, planned: Planned, conducted: Conducted) -> int:
         """Take over the record of a start; the number of its steps."""
         ended = Ended(conducted.status, conducted.signal, conducted.seconds)
-        if not recorded(conducted.out):
+        if not has_records(conducted.out):
             failed = conducted.ended != "finished" or bool(ended.shell_status)
             why = (
-                conducted.how_it_ended()
+                conducted.describe_end()
                 if failed
                 else why_nothing(conducted.out, self.command, ended, frameworks("experiment"))
             )
@@ -185,7 +185,7 @@ class Bench:
         first = self.runs[FIRST]
         known = surroundings.facts(self.command, self.folder)
         known |= surroundings.pins(self.command, self.folder, versions(first))
-        return check_facts.together(self.runs, known)
+        return check_facts.combine_starts(self.runs, known)
 
 
 def versions(run: Run) -> dict[str, str]:
@@ -205,7 +205,7 @@ def gather(
             bench.start(experiment, len(experiments) - number)
     finally:
         if bench.temporary is not None:
-            remove_room(bench.temporary)
+            remove_temporary_folder(bench.temporary)
     first = bench.runs.get(FIRST)
     run = None if first is None else pipeline.with_facts(first, bench.facts())
     return Gathered(run, bench.reasons, tuple(bench.done))
@@ -242,7 +242,7 @@ DATA_OPTIONS = (
 )  # fmt: skip
 
 
-def settle_data(
+def resolve_data_request(
     path: str | None,
     target: str | None,
     validation: str | None,
@@ -258,7 +258,7 @@ def settle_data(
     return request
 
 
-data_options = settling("request", settle_data, DATA_OPTIONS)
+data_options = with_resolved_options("request", resolve_data_request, DATA_OPTIONS)
 
 
 def check_data(
@@ -271,12 +271,12 @@ def check_data(
 ) -> int:
     """Check the data that were asked for and print the page; the exit status."""
     from traindx.checks.catalogue import DATA_CHECKS
-    from traindx.checks.judge import picked
+    from traindx.checks.judge import select_checks
     from traindx.survey import inspection
 
-    checks = picked(only, skip, DATA_CHECKS)
+    checks = select_checks(only, skip, DATA_CHECKS)
     if listed:
-        emit(listing(checks), out.path)
+        emit(list_checks(checks), out.path)
         return 0
     with progress("reading", PARTS, show=not out.quiet) as at:
         found = inspection.check_data(
@@ -289,7 +289,7 @@ def check_data(
             checks=checks,
             progress=lambda done, total: at(PARTS * done // total if total else 0, f"{done:,} rows"),
         )
-    emit(rendered(found.report, out), out.path)
+    emit(render_checks(found.report, out), out.path)
     if request.rows is not None:
         write_rows(found.rows, Path(request.rows))
         note(f"The rows of the findings: {request.rows}", out.quiet)
@@ -304,12 +304,12 @@ def write_rows(rows: Mapping[str, Any], path: Path) -> None:
     write_file(path, "\n".join(lines) + "\n", "--rows")
 
 
-def listing(checks: Sequence[Check]) -> str:
+def list_checks(checks: Sequence[Check]) -> str:
     """Slug, group and title of each check."""
     return "".join(f"{c.slug:<22} {c.group:<14} {c.title}\n" for c in checks)
 
 
-def rendered(report: CheckReport, out: Output) -> str:
+def render_checks(report: CheckReport, out: Output) -> str:
     """The page in the form asked for."""
     from traindx.reports.documents import check as page
 

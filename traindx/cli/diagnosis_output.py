@@ -13,7 +13,7 @@ from traindx.vocabulary import SEVERITIES, Finding, Severity
 VERDICTS: dict[str, Severity] = {"failed": "critical", "sick": "medium"}
 
 
-def rendered(diagnosis: pipeline.Diagnosis, out: Output, *, full: bool = False) -> str:
+def render_diagnosis(diagnosis: pipeline.Diagnosis, out: Output, *, full: bool = False) -> str:
     """The document in the form asked for; `full` is for text, the others always hold everything."""
     return write_form(
         out.format,
@@ -44,14 +44,14 @@ def draw(diagnosis: pipeline.Diagnosis, directory: str, *, quiet: bool) -> None:
 def status(diagnosis: pipeline.Diagnosis, config: Config) -> int:
     """0 or 1: whether any finding, or the verdict of a run, is at or above the severity asked for."""
     runs = diagnosis.document.runs
-    verdicts = any(VERDICTS.get(run.health) in asked(config) for run in runs)
+    verdicts = any(VERDICTS.get(run.health) in failing_severities(config) for run in runs)
     return int(verdicts or status_of((finding for run in runs for finding in run.findings), config))
 
 
 def status_of(found: Iterable[Finding], config: Config) -> int:
-    return int(any(finding.severity in asked(config) for finding in found))
+    return int(any(finding.severity in failing_severities(config) for finding in found))
 
 
-def asked(config: Config) -> tuple[Severity, ...]:
+def failing_severities(config: Config) -> tuple[Severity, ...]:
     """The severities that make the exit status 1."""
     return SEVERITIES[: SEVERITIES.index(config.severity) + 1]

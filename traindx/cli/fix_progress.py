@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from traindx.atomic_write import naming
-from traindx.cli.options import FENCE_OPTIONS, settling, state_limits
+from traindx.atomic_write import name_folder_in_errors
+from traindx.cli.options import FENCE_OPTIONS, state_limits, with_resolved_options
 from traindx.cli.streams import note
 from traindx.errors import ConfigError
 from traindx.reports.labels import percent
@@ -50,7 +50,7 @@ class Starts(msgspec.Struct, frozen=True):
 
         lines.budget = self.budget
         state_limits(self.reach.get("network", False), lines.quiet)
-        with naming(journal.path.parent), self.starter(command) as (start, how):
+        with name_folder_in_errors(journal.path.parent), self.starter(command) as (start, how):
             yield Bench(
                 command,
                 start,
@@ -112,10 +112,10 @@ def start_options(budget: str) -> tuple[Callable[..., Any], ...]:
 
 def proof_options(budget: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
     """The options of a verb that starts the script many times; it receives them as `starts: Starts`."""
-    return settling("starts", settle_starts, start_options(budget))
+    return with_resolved_options("starts", resolve_starts, start_options(budget))
 
 
-def settle_starts(
+def resolve_starts(
     steps: int | None,
     budget: str,
     jobs: int,
@@ -173,7 +173,7 @@ class ProgressLines:
             self.status.stop()
 
     @contextmanager
-    def quietly(self) -> Iterator[None]:
+    def pause_status(self) -> Iterator[None]:
         """Without the moving status line, while a question is asked."""
         if self.status is not None:
             self.status.stop()
@@ -197,7 +197,7 @@ class ProgressLines:
             else:
                 note(f"  {passed:5.0f} s  {what}", self.quiet)
 
-    def believe(self, hypotheses: Sequence[Hypothesis]) -> None:
+    def show_belief(self, hypotheses: Sequence[Hypothesis]) -> None:
         """The leading cause so far."""
         first = max(hypotheses, key=lambda one: one.probability, default=None)
         with self.lock:

@@ -30,7 +30,7 @@ class Ended(BaseException):
         return 128 + self.number
 
 
-def ending(error: BaseException | None) -> Ended | None:
+def find_ended(error: BaseException | None) -> Ended | None:
     """The request to end behind an error: itself, or what it came upon while that went through (a library's `finally`
     may fail then)."""
     seen = set[int]()
@@ -49,7 +49,7 @@ def orderly(again: float = AGAIN) -> Iterator[None]:
     asked: list[signal.Signals] = []
 
     def end(number: int, _frame: object) -> None:
-        if asked and ending(sys.exc_info()[1]) is not None:
+        if asked and find_ended(sys.exc_info()[1]) is not None:
             return
         asked.append(signal.Signals(number))
         signal.signal(signal.SIGALRM, end)
@@ -72,7 +72,7 @@ def orderly(again: float = AGAIN) -> Iterator[None]:
     try:
         yield
     except Exception as error:  # noqa: BLE001 - raised again
-        raise ending(error) or error  # noqa: B904
+        raise find_ended(error) or error  # noqa: B904
     finally:
         sys.unraisablehook = shown
         if asked:

@@ -16,7 +16,7 @@ import msgspec
 from traindx.capture.launch.command import Request
 from traindx.capture.launch.folder import STOP_FILE
 from traindx.capture.launch.output import HOME, STARTED
-from traindx.cli.options import price_option, settling
+from traindx.cli.options import price_option, with_resolved_options
 from traindx.cli.streams import note
 from traindx.config import Config
 from traindx.errors import ConfigError
@@ -123,4 +123,4 @@ class Judging:
             self.process.wait()
 
 
-live_options = settling("judging", Judging, LIVE_OPTIONS)
+live_options = with_resolved_options("judging", Judging, LIVE_OPTIONS)

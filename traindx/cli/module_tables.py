@@ -13,10 +13,10 @@ from traindx.cli.api import (
     figures_in,
     note,
     plain_output_options,
-    settle_config,
-    settling,
+    resolve_config,
     severity_option,
     stdout_width,
+    with_resolved_options,
 )
 from traindx.cli.diagnosis_output import status_of
 from traindx.features.per_module.flags import Limits
@@ -48,13 +48,15 @@ ASKED: dict[Kind, tuple[str, ...]] = {
 }
 
 
-def settle_table(config_file: str | None, aliases: tuple[str, ...], severity: str | None) -> Config:
+def resolve_table_config(config_file: str | None, aliases: tuple[str, ...], severity: str | None) -> Config:
     """The settings of a verb that shows a table."""
-    return settle_config(config_file, severity=severity, aliases=aliases)
+    return resolve_config(config_file, severity=severity, aliases=aliases)
 
 
 FIGURES = click.option("--figures", metavar="DIR", help="Also draw the figure as a PNG file into DIR.")
-given_options = settling("config", settle_table, (FIGURES, severity_option, *READING_OPTIONS))
+given_options = with_resolved_options(
+    "config", resolve_table_config, (FIGURES, severity_option, *READING_OPTIONS)
+)
 
 
 def table_options(command: Callable[..., int]) -> Callable[..., int]:

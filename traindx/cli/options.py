@@ -115,7 +115,7 @@ READING_OPTIONS = (
 )  # fmt: skip
 
 
-def settling(
+def with_resolved_options(
     argument: str, settle: Callable[..., Any], options: tuple[Callable[..., Any], ...]
 ) -> Callable[[Callable[..., int]], Callable[..., int]]:
     """Give a verb these options; it receives what `settle` makes of them, by their names, as one argument."""
@@ -170,7 +170,7 @@ def state_limits(network: bool, quiet: bool) -> None:
         note(f"traindx: This machine cannot keep an experiment from {what}.", quiet)
 
 
-def settle_config(
+def resolve_config(
     config_file: str | None,
     select: tuple[str, ...] = (),
     ignore: tuple[str, ...] = (),
@@ -205,7 +205,7 @@ def pairs(given: tuple[str, ...], option: str, example: str) -> dict[str, str]:
     return found
 
 
-def settle_output(form: Format | None, output: str | None, quiet: bool, no_color: bool) -> Output:
+def resolve_output(form: Format | None, output: str | None, quiet: bool, no_color: bool) -> Output:
     """Which form goes where. Raises ConfigError for places that cannot take it."""
     from traindx.cli.streams import stdout_colors
 
@@ -222,21 +222,21 @@ def settle_output(form: Format | None, output: str | None, quiet: bool, no_color
     return Output(form, path, path is None and stdout_colors(no_color), quiet)
 
 
-def settle_plain_output(form: Format | None, output: str | None, quiet: bool, no_color: bool) -> Output:
-    """As `settle_output`, for a document that has no HTML form."""
-    out = settle_output(form, output, quiet, no_color)
+def resolve_plain_output(form: Format | None, output: str | None, quiet: bool, no_color: bool) -> Output:
+    """As `resolve_output`, for a document that has no HTML form."""
+    out = resolve_output(form, output, quiet, no_color)
     if out.format == "html":
         raise ConfigError(f"--output {output}: this document has no HTML form (use .md, .json or .txt)")
     return out
 
 
-def settle_reading(config_file: str | None, aliases: tuple[str, ...]) -> settings.Config:
-    """As `settle_config`, for a verb that judges nothing."""
-    return settle_config(config_file, aliases=aliases)
+def resolve_reading_config(config_file: str | None, aliases: tuple[str, ...]) -> settings.Config:
+    """As `resolve_config`, for a verb that judges nothing."""
+    return resolve_config(config_file, aliases=aliases)
 
 
-output_options = settling("out", settle_output, OUTPUT_OPTIONS)
-plain_output_options = settling("out", settle_plain_output, PLAIN_OUTPUT_OPTIONS)
-reading_options = settling("config", settle_reading, READING_OPTIONS)
-config_options = settling("config", settle_config, RULE_OPTIONS + READING_OPTIONS)
+output_options = with_resolved_options("out", resolve_output, OUTPUT_OPTIONS)
+plain_output_options = with_resolved_options("out", resolve_plain_output, PLAIN_OUTPUT_OPTIONS)
+reading_options = with_resolved_options("config", resolve_reading_config, READING_OPTIONS)
+config_options = with_resolved_options("config", resolve_config, RULE_OPTIONS + READING_OPTIONS)
 fence_options = functools.partial(with_options, options=FENCE_OPTIONS)

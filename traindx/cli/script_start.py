@@ -17,7 +17,7 @@ from typing import Any
 from traindx.capture.launch.command import Ended, Request, check_program, environment, launch
 from traindx.capture.launch.folder import DIARY, Claim, forget_start, run_folder
 from traindx.capture.launch.output import Relayed
-from traindx.capture.launch.stages import ASKING, PRINTED, last_words, recorded
+from traindx.capture.launch.stages import ASKING, PRINTED, has_records, last_output
 from traindx.cli.api import (
     ConfigError,
     Output,
@@ -82,7 +82,7 @@ class Start:
             if done.ended == "not-started":
                 raise ConfigError(f"{self.command[0]}: cannot be executed: {done.why}")
         if done.ended == "full-disk":
-            note(f"traindx: the script {done.how_it_ended()}")
+            note(f"traindx: the script {done.describe_end()}")
         elif done.status and any(words in done.tail for words in REFUSED):
             note(
                 "The script can only write to its scratch copy. --writable PATH allows another place.",
@@ -118,7 +118,7 @@ class Start:
 
     def clear(self) -> None:
         """Leave no folder behind, unless it is the user's own or holds numbers."""
-        if recorded(self.folder):
+        if has_records(self.folder):
             return
         if self.named:
             forget_start(self.folder)
@@ -189,4 +189,4 @@ class Relay:
         keeper.wait()
         self.relayed.ended()
         self.relayed.close()
-        self.tail = b"".join(last_words(self.folder, name) for name in PRINTED)
+        self.tail = b"".join(last_output(self.folder, name) for name in PRINTED)

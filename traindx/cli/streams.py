@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from traindx.atomic_write import write_whole
+from traindx.atomic_write import write_atomically
 from traindx.errors import ConfigError
 
 MIN_WIDTH, MAX_WIDTH, PIPE_WIDTH = 40, 120, 100
@@ -47,7 +47,7 @@ def emit(text: str, path: Path | None) -> None:
 def write_file(path: Path, text: str, option: str = "--output") -> None:
     """Write a whole file. Raises ConfigError that names `option`."""
     try:
-        write_whole(path, text)
+        write_atomically(path, text)
     except OSError as error:
         raise ConfigError(f"{option} {path}: cannot be written: {error.strerror}") from error
 
@@ -67,9 +67,9 @@ def note(text: str, quiet: bool = False) -> None:
     if quiet:
         return
     from traindx.capture.launch.status_line import columns
-    from traindx.reports.labels import visible, wrapped
+    from traindx.reports.labels import visible, wrap_text
 
-    print(wrapped(visible(text), columns(2)), file=sys.stderr, flush=True)
+    print(wrap_text(visible(text), columns(2)), file=sys.stderr, flush=True)
 
 
 @contextlib.contextmanager

@@ -30,7 +30,7 @@ class Curve(Derived):
     """A signal's finite points and what is derived from them.
 
     `steps[n]`, `values[n]`: the finite points in order. `raw`: the Series as it was logged.
-    `sign` is -1 where higher is better; `oriented` values are better when lower. Derived arrays
+    `sign` is -1 where higher is better; `as_loss` values are better when lower. Derived arrays
     are computed at first use and kept.
     """
 
@@ -50,14 +50,14 @@ class Curve(Derived):
         return len(self.values)
 
     @cached_property
-    def oriented(self) -> Floats:
+    def as_loss(self) -> Floats:
         """`values[n]`, negated where higher is better."""
         return self.values * self.sign
 
     @cached_property
     def trend(self) -> Floats:
         """`oriented[n]` without its noise (robust running level)."""
-        return trend(self.oriented)
+        return trend(self.as_loss)
 
     @cached_property
     def noise(self) -> float:
@@ -67,7 +67,7 @@ class Curve(Derived):
     @cached_property
     def spread(self) -> float:
         """Sigma around the trend: noise plus any slower wobble."""
-        return residual_noise(self.oriented, self.trend)
+        return residual_noise(self.as_loss, self.trend)
 
     @cached_property
     def span(self) -> float:
@@ -79,13 +79,13 @@ class Curve(Derived):
         """Level at the start (oriented): the median of the first few points, of a single one in short
         curves, as the trend is too slow for a steep first descent."""
         few = 1 if self.n < 20 else (3 if self.n < 300 else 5)
-        return float(median(self.oriented[:few])) if self.n else float("nan")
+        return float(median(self.as_loss[:few])) if self.n else float("nan")
 
     @cached_property
     def end(self) -> float:
         """Level at the end (oriented): the median of the last twentieth of the points."""
         return (
-            float(median(self.oriented[-max(1, min(self.n // 3, max(3, self.n // 20))) :]))
+            float(median(self.as_loss[-max(1, min(self.n // 3, max(3, self.n // 20))) :]))
             if self.n
             else float("nan")
         )

@@ -1,6 +1,6 @@
 """Where a log itself may be wrong: NaN printed as zero, means since the epoch's start, thinned histories.
 
-Detectors are array functions; `suspicions` asks them about a run, `repaired` puts right what is certain.
+Detectors are array functions; `suspicions` asks them about a run, `repair_run` puts right what is certain.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,7 +25,7 @@ SAMPLED = frozenset({500, 1000, 1500, 5000, 10_000})
 # ------------------------------------------------------------------------------------------------------
 
 
-def clamped(values: Floats) -> Bools:
+def find_clamped(values: Floats) -> Bools:
     """Which of `values[n]` are a whole multiple (up to 100) of 87.3365: within 1e-5 (relative, for logs that
     print few digits) where the very same value comes twice, within 2e-6 where the factor is 1."""
     factor = np.round(np.where(np.isfinite(values), values, 0.0) / CLAMPED)
@@ -37,7 +37,7 @@ def clamped(values: Floats) -> Bools:
     return np.asarray(close | (known & (off < 2e-6) & (factor == 1)))
 
 
-def frozen(values: Floats, *, least: int = 5) -> list[tuple[int, int]]:
+def frozen_ranges(values: Floats, *, least: int = 5) -> list[tuple[int, int]]:
     """Half-open ranges over which `values[n]` repeats digit for digit at least `least` times although
     neighbours hardly ever were equal before (under one pair in twenty, and at least as many rows as the
     range needs)."""
@@ -50,7 +50,7 @@ def frozen(values: Floats, *, least: int = 5) -> list[tuple[int, int]]:
     return [(a, b) for a, b in found if a >= least and share[a] < 0.05]
 
 
-def one_over_k(values: Floats, starts: list[int]) -> bool:
+def are_running_means(values: Floats, starts: list[int]) -> bool:
     """Whether `values[n]` are means since the last of `starts` (row numbers): from row to row they change
     like 1/k (slope of log change over log k near -1), and leap at the starts. Needs three segments of ten
     rows, of which the first is not counted: there a loss falls fast anyway."""
@@ -77,7 +77,7 @@ def one_over_k(values: Floats, starts: list[int]) -> bool:
     return float(median(slopes)) < -0.6 and float(np.mean(leaps)) >= 0.75
 
 
-def thinned(steps: Floats) -> bool:
+def is_thinned(steps: Floats) -> bool:
     """Whether `steps[n]` seem to be sampled from a longer history: a round number of points at uneven
     distances."""
     if len(steps) not in SAMPLED:
@@ -215,12 +215,12 @@ def frozen_rate(run: Run, step: float) -> bool:
 
 def frozen_values(run: Run) -> Iterator[Event]:
     for name, loss in losses(run).items():
-        for start, stop in frozen(loss.values):
+        for start, stop in frozen_ranges(loss.values):
             value = abs(float(loss.values[start]))
             # Near zero the loss itself is a multiple of what float32 can distinguish from 1.
             if (
                 value <= 1e-5 * np.nanmax(np.abs(loss.values[: start + 1]))
-                or clamped(loss.values[start:stop]).any()
+                or find_clamped(loss.values[start:stop]).any()
             ):
                 continue
             text = f"{name} repeats {loss.values[start]:g} digit for digit in {stop - start} rows"
@@ -240,7 +240,7 @@ def epoch_starts(run: Run, steps: Floats) -> list[int]:
 
 def running_means(run: Run) -> Iterator[Event]:
     for name, loss in losses(run).items():
-        if name.startswith("train/") and one_over_k(loss.values, epoch_starts(run, loss.steps)):
+        if name.startswith("train/") and are_running_means(loss.values, epoch_starts(run, loss.steps)):
             yield suspect(
                 "running-mean", f"{name} is a mean since the start of each epoch: smooth by construction"
             )
@@ -249,7 +249,7 @@ def running_means(run: Run) -> Iterator[Event]:
 
 def thinned_history(run: Run) -> Iterator[Event]:
     for name, signal in run.series.items():
-        if thinned(signal.steps):
+        if is_thinned(signal.steps):
             text = f"{name} has exactly {len(signal)} points at uneven steps: a sample of a longer history"
             yield suspect("downsampled-history", text)
             return
@@ -264,7 +264,7 @@ def coarse_values(run: Run) -> Iterator[Event]:
             return
 
 
-def accumulated(run: Run) -> Iterator[Event]:
+def accumulation_events(run: Run) -> Iterator[Event]:
     """A loss that is summed over the micro-batches of a step instead of averaged, from the start or from a
     resume."""
     train, val = run.series.get("train/loss"), run.series.get("val/loss")
@@ -332,7 +332,7 @@ def absent_constants(run: Run) -> Iterator[Event]:
 
 def clamped_nan(run: Run) -> Iterator[Event]:
     for name, loss in losses(run).items():
-        hit = clamped(loss.values)
+        hit = find_clamped(loss.values)
         if hit.any():
             text = f"{name} is {loss.values[hit][0]:g} in {int(hit.sum())} rows, a multiple of -log(FLT_MIN): clamped NaN"
             yield suspect("clamped-nan", text, float(loss.steps[hit][0]))
@@ -344,7 +344,7 @@ DETECTORS: tuple[Callable[[Run], Iterator[Event]], ...] = (
     running_means,
     thinned_history,
     coarse_values,
-    accumulated,
+    accumulation_events,
     absent_constants,
     clamped_nan,
 )
@@ -359,14 +359,14 @@ def suspicions(run: Run) -> tuple[Event, ...]:
     return tuple(event for detect in DETECTORS for event in detect(run) if event.code not in reported)
 
 
-def repaired(run: Run) -> Run:
+def repair_run(run: Run) -> Run:
     """The run with values that certainly mean something else corrected: NaN where a loss of 0 is next to a
     gradient norm or a validation loss that is not finite, and for Caffe's clamped NaN; signals that were not
     recorded are left out. The same run where nothing is to be done."""
     changed: dict[str, Series | None] = {}
     norm, held = run.series.get("grad_norm"), run.series.get("val/loss")
     for name, loss in losses(run).items():
-        gone = clamped(loss.values)
+        gone = find_clamped(loss.values)
         if name == "train/loss" and norm is not None:
             gone |= masked_by_norm(loss, norm)
         if name == "train/loss" and held is not None:

@@ -20,7 +20,7 @@ EARLY = 0.1  # of the run; an optimizer that comes later is the first one made a
 FEW = 10  # points: fewer do not separate a trend from noise
 
 
-def unordered(
+def is_unordered(
     values: Floats,
     *,
     surely: float = threshold(2.0, "x standard error", "theory", "neighbours alike by more than chance"),
@@ -109,11 +109,11 @@ class Features(Derived):
         training (fold, seed), in no order."""
         kept = [n for n in self.run.series if n.startswith(("train/", "val/"))]
         if any(TRAININGS & set(words_of(n)) and counts(s.values) for n, s in self.run.series.items()):
-            return self.run.axis == "row" and all(unordered(self.run.series[n].values) for n in kept)
+            return self.run.axis == "row" and all(is_unordered(self.run.series[n].values) for n in kept)
         scores = all(direction_of(n) != "lower" for n in kept) and not self.is_reinforcement
         counted = any(counts(s.values) for n, s in self.run.series.items() if n not in (*kept, "index"))
-        known = all(n.startswith("val/") and unordered(self.run.series[n].values) for n in kept)
-        known = known or (not counted and all(unordered(self.run.series[n].values) for n in kept))
+        known = all(n.startswith("val/") and is_unordered(self.run.series[n].values) for n in kept)
+        known = known or (not counted and all(is_unordered(self.run.series[n].values) for n in kept))
         return self.run.axis == "row" and "epoch" not in self.run.series and scores and known
 
     @property

@@ -8,7 +8,7 @@ from functools import cache
 
 import msgspec
 
-from traindx.installed import defined_in, indexed, modules_of
+from traindx.installed import defined_in, index_rows, modules_of
 from traindx.vocabulary import Applicability, Fix, FixOffer, Setup
 
 # Boosted trees have no layers and no optimizer, so only these fixes apply to them.
@@ -40,7 +40,7 @@ def offers(
     Best is the fix that lists the cause earliest. Among equals, a fix that can be tried from outside comes
     first, then the one that cures fewer causes.
     """
-    fitting = [entry for entry in listed() if cause_slug in entry.causes]
+    fitting = [entry for entry in list_entries() if cause_slug in entry.causes]
     fitting.sort(
         key=lambda entry: (
             entry.causes.index(cause_slug),
@@ -52,12 +52,13 @@ def offers(
     found = [importlib.import_module(entry.home).FIX for entry in fitting]
     apt = [fix for fix in found if fix.slug in FOR_TREES or not boosted]
     offered = (
-        FixOffer(fix.slug, fix.applicability, worded(fix, setup, framework), fix.expected) for fix in apt
+        FixOffer(fix.slug, fix.applicability, describe_change(fix, setup, framework), fix.expected)
+        for fix in apt
     )
     return tuple(offer for offer in offered if offer.change)  # an empty proposal: there is nothing to change
 
 
-def worded(fix: Fix, setup: Setup, framework: str) -> str:
+def describe_change(fix: Fix, setup: Setup, framework: str) -> str:
     """What to change, and how that is written in the framework; PyTorch's names where it is not known."""
     change, idiom = fix.propose(setup), fix.idioms.get(framework, "")
     return f"{change} ({idiom})" if change and idiom else change
@@ -72,9 +73,9 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 @cache
-def listed() -> tuple[Entry, ...]:
+def list_entries() -> tuple[Entry, ...]:
     """Every fix: from the index, or from the modules where the index does not match the files."""
-    known = indexed(__name__)
+    known = index_rows(__name__)
     if modules_of(__name__, __path__, families=True) == {home for home, *_ in known}:
         return tuple(Entry(*row) for row in known)
     return tuple(Entry(fix.home, fix.applicability, fix.causes) for fix in catalogue())

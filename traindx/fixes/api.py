@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from traindx.vocabulary import Applicability, Fix, Setup
 
-__all__ = ["Fix", "Setup", "fix", "lowered_to", "scaled"]
+__all__ = ["Fix", "Setup", "fix", "propose_lower", "propose_scaled"]
 
 Proposal = Callable[[Setup], str]
 
@@ -60,7 +60,7 @@ def first_known(sentences: str | tuple[str, ...]) -> Proposal:
     return propose
 
 
-def scaled(field: str, factor: float, what: str, purpose: str = "") -> Proposal:
+def propose_scaled(field: str, factor: float, what: str, purpose: str = "") -> Proposal:
     """A proposal such as "lower the learning rate from 0.1 to 0.01 (x0.1)"."""
 
     def propose(setup: Setup) -> str:
@@ -71,7 +71,7 @@ def scaled(field: str, factor: float, what: str, purpose: str = "") -> Proposal:
     return propose
 
 
-def lowered_to(field: str, target: float, what: str) -> Proposal:
+def propose_lower(field: str, target: float, what: str) -> Proposal:
     """A proposal such as "lower the momentum from 0.99 to 0.9"; empty where the value is zero already."""
 
     def propose(setup: Setup) -> str:

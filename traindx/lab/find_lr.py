@@ -12,7 +12,7 @@ from traindx.features.comparisons import rate_sweep
 from traindx.lab.conduct.attempts import Attempt, attempt, fence_notes
 from traindx.lab.conduct.experiment import Bounds, Conducted
 from traindx.redaction import redact
-from traindx.temporary import RECORDS, room
+from traindx.temporary import RECORDS, temporary_folder
 from traindx.version import VERSION
 from traindx.vocabulary import Run
 from traindx.vocabulary.rates import RateSearch, SweepTrace, TriedRate
@@ -74,11 +74,11 @@ def search(plan: Plan, start: Start, notify: Callable[[str], None]) -> Swept:
         seen = len(first.sweep.losses)
         if seen < rate_sweep.LEAST:
             raise ExperimentFailed(
-                f"the script {first.conducted.how_it_ended()}, with {seen} usable steps; a sweep needs "
+                f"the script {first.conducted.describe_end()}, with {seen} usable steps; a sweep needs "
                 f"{rate_sweep.LEAST}"
             )
         notify(
-            f"the script {first.conducted.how_it_ended()} before the highest rate: sweeping again in {seen} steps"
+            f"the script {first.conducted.describe_end()} before the highest rate: sweeping again in {seen} steps"
         )
         plan = plan._replace(steps=seen)
         swept = sweep_all(plan, one_sweep(plan, plan.seeds[0], start, notify), start, notify)
@@ -102,7 +102,7 @@ def one_sweep(plan: Plan, seed: int, start: Start, notify: Callable[[str], None]
     """Sweep with one seed. Raises ExperimentFailed where no step, loss or rate was recorded."""
     what = (f"lr=sweep:{plan.low:g}:{plan.high:g}:{plan.steps}", f"seed={seed}")
     attempt = start(what, plan.steps, lambda run: "train/loss" in run.series and swept_rates(run).diverged)
-    found = swept_rates(recorded(attempt))
+    found = swept_rates(read_record(attempt))
     if len(found.rates) > 1 and found.rates[-1] <= found.rates[0]:
         raise ExperimentFailed("the learning rate did not rise: something in the script keeps it fixed")
     if (
@@ -112,12 +112,12 @@ def one_sweep(plan: Plan, seed: int, start: Start, notify: Callable[[str], None]
     ):
         found = found._replace(diverged=True)  # it trained, and failed as the rate rose
     short = not found.diverged and len(found.losses) < WHOLE * (plan.steps - 1)
-    end = "diverged" if found.diverged else attempt.conducted.how_it_ended()
+    end = "diverged" if found.diverged else attempt.conducted.describe_end()
     notify(f"seed {seed}: {len(found.losses)} steps in {attempt.conducted.seconds:.1f} s, {end}")
-    return SeedSweep(seed, found, recorded(attempt), attempt.conducted, short)
+    return SeedSweep(seed, found, read_record(attempt), attempt.conducted, short)
 
 
-def recorded(attempt: Attempt) -> Run:
+def read_record(attempt: Attempt) -> Run:
     """The record. Raises ExperimentFailed without one, or without a loss in it."""
     if attempt.run is None:
         raise ExperimentFailed(attempt.why)
@@ -142,19 +142,19 @@ def try_rates(
     for decades in TRIED:
         rate = float(f"{suggested * 10**decades:.3g}")
         for seed in plan.seeds:
-            attempt = start((f"lr={rate:g}", "lr=constant", f"seed={seed}"), steps, ended_badly)
-            losses = recorded(attempt).series["train/loss"].values
+            attempt = start((f"lr={rate:g}", "lr=constant", f"seed={seed}"), steps, ended_diverged)
+            losses = read_record(attempt).series["train/loss"].values
             loss = rate_sweep.final(losses)
             tried.append(TriedRate(rate=rate, seed=seed, loss=loss, steps=len(losses)))
             notify(f"rate {rate:g}, seed {seed}: " + ("diverged" if np.isnan(loss) else f"loss {loss:.4g}"))
     return tuple(tried)
 
 
-def ended_badly(run: Run) -> bool:
-    return "train/loss" in run.series and rate_sweep.diverged(run.series["train/loss"].values)
+def ended_diverged(run: Run) -> bool:
+    return "train/loss" in run.series and rate_sweep.has_diverged(run.series["train/loss"].values)
 
 
-def good(tried: Sequence[TriedRate], start: float) -> tuple[float, float] | None:
+def good_range(tried: Sequence[TriedRate], start: float) -> tuple[float, float] | None:
     """The lowest and highest rate that end about as well as the best."""
     levels: dict[float, list[float]] = {}
     for one in tried:
@@ -173,7 +173,7 @@ def find_rate(
 
     Raises ConfigError for an unknown program, ExperimentFailed where nothing was recorded."""
     begun = time.monotonic()
-    with room(RECORDS) as place:
+    with temporary_folder(RECORDS) as place:
         starts = 0
 
         def start(what: Sequence[str], steps: int, over: Callable[[Run], bool]) -> Attempt:
@@ -195,27 +195,27 @@ def find_rate(
         seeds=plan.seeds,
         sweeps=tuple(one.trace for one in swept.sweeps),
         tried=tried,
-        good=good(tried, found.reading.start) if found is not None else None,
+        good=good_range(tried, found.reading.start) if found is not None else None,
         notes=notes(swept),
         seconds=round(time.monotonic() - begun, 3),
-        **({} if found is None else read_off(found)),
+        **({} if found is None else suggestion_fields(found)),
     )
 
 
-def read_off(found: rate_sweep.Suggestion) -> dict[str, Any]:
+def suggestion_fields(found: rate_sweep.Suggestion) -> dict[str, Any]:
     """The fields of a search that a suggestion fills."""
     reading = found.reading
     return {
-        "suggested": rounded(reading.suggested),
-        "low": rounded(found.low),
-        "high": rounded(found.high),
-        "steepest": rounded(reading.steepest),
-        "safe": rounded(reading.safe),
+        "suggested": round_rate(reading.suggested),
+        "low": round_rate(found.low),
+        "high": round_rate(found.high),
+        "steepest": round_rate(reading.steepest),
+        "safe": round_rate(reading.safe),
         "open_end": reading.open_end,
     }
 
 
-def rounded(rate: float) -> float:
+def round_rate(rate: float) -> float:
     """Two digits, because no more are known."""
     return float(f"{rate:.2g}")
 

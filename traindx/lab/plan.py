@@ -93,7 +93,7 @@ def candidates(
             for place, way in enumerate(ways if words else ()):
                 found.append(Candidate(fix.slug, hypothesis.cause, way, chance * SECOND**place, doses(way)))
             if words and not ways:
-                why = next(iter(vain.values()), "") or why_not(fix, refused, no_source)
+                why = next(iter(vain.values()), "") or why_not_tried(fix, refused, no_source)
                 if why:
                     left.append(Untried(fix.slug, hypothesis.cause, words, why))
                 else:
@@ -101,7 +101,7 @@ def candidates(
     return distinct(sorted(found, key=lambda c: (-c.chance, c.fix, c.interventions))), tuple(left)
 
 
-def why_not(fix: Fix, refused: Callable[[str], str], no_source: Callable[[str], str]) -> str:
+def why_not_tried(fix: Fix, refused: Callable[[str], str], no_source: Callable[[str], str]) -> str:
     """Why a fix is not tried, from outside or in the source; "" where it can be tried in the source."""
     if fix.applicability == "advice":
         return "advice: only a person can do it"
@@ -150,7 +150,7 @@ def distinct(found: Sequence[Candidate]) -> tuple[Candidate, ...]:
     return tuple(kept)
 
 
-def merged(base: Sequence[str], more: Sequence[str]) -> tuple[str, ...]:
+def merge_interventions(base: Sequence[str], more: Sequence[str]) -> tuple[str, ...]:
     """Interventions on top of others. A factor multiplies a number or factor of the same name, another value
     replaces it. Words ("lr=constant") and numbers of one name are kept together."""
     found = {slot(spec): value_of(spec) for spec in base}

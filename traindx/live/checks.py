@@ -6,14 +6,14 @@ from typing import Any
 
 import msgspec
 
-from traindx.atomic_write import write_whole
-from traindx.capture.process.guard import described, say
+from traindx.atomic_write import write_atomically
+from traindx.capture.process.guard import error_line, say
 from traindx.capture.process.ranks import processes_of_run, rank_of_process
 from traindx.capture.watch import Watch, loop_of
 from traindx.config import Config
 from traindx.live.episodes import Episodes, State
 from traindx.pipeline import Diagnosis, diagnose, read_all
-from traindx.reports.json import unwrapped
+from traindx.reports.json import plain_number
 from traindx.vocabulary import Run
 from traindx.vocabulary.live import LiveEvent
 
@@ -60,7 +60,7 @@ class Checks:
         if self.count == 1:
             note.unlink(missing_ok=True)  # of an earlier training
         if why and shared and not note.exists():
-            write_whole(note, f"{self.count + 1} {why}")
+            write_atomically(note, f"{self.count + 1} {why}")
         elif why and not shared and not self.refused:
             self.refused = True
             say(NOT_STOPPED)
@@ -90,7 +90,7 @@ class Checks:
 
     def fail(self, error: Exception) -> str:
         self.failed = True
-        say(f"the record is not checked any more ({described(error)}); the training goes on")
+        say(f"the record is not checked any more ({error_line(error)}); the training goes on")
         return ""
 
     def take(self) -> list[LiveEvent]:
@@ -100,7 +100,7 @@ class Checks:
 
     def state(self) -> dict[str, Any]:
         """What a checkpoint has to hold so that a resumed training repeats nothing: plain builtins."""
-        built: dict[str, Any] = msgspec.to_builtins(self.episodes.state, enc_hook=unwrapped)
+        built: dict[str, Any] = msgspec.to_builtins(self.episodes.state, enc_hook=plain_number)
         return built
 
     def resume(self, state: dict[str, Any]) -> None:

@@ -69,7 +69,7 @@ class Episodes:
         if not self.state.started:
             self.state.started, self.state.ended = True, False
             yield event("run-started", diagnosis, f"Started ({diagnosis.run.format}).")
-        self.over = over(diagnosis)
+        self.over = is_over(diagnosis)
         yield from self.findings(points, diagnosis)
         yield from self.decide(points, diagnosis)
         yield from self.end(diagnosis)
@@ -148,7 +148,7 @@ class Episodes:
             state.action, state.other_action = decision.action, ""
             yield decision_event(diagnosis)
 
-    def next_answer(self, points: int) -> int | None:
+    def points_to_next_answer(self, points: int) -> int | None:
         """Points of the run at which a finding that is pending can be reported or another decision made; None after
         the advice to stop and at the end."""
         if self.over or self.state.action == "stop":
@@ -158,11 +158,11 @@ class Episodes:
         return min([DECIDED_AFTER.end(other), *(self.needed(e.finding).end(e.since) for e in pending)])
 
     def end(self, diagnosis: RunDiagnosis) -> Iterator[LiveEvent]:
-        stopped = stops(diagnosis)
+        stopped = stop_events(diagnosis)
         if self.state.ended or not (self.over or stopped):
             return
         self.state.ended = True
-        broken = breaks(diagnosis)
+        broken = break_events(diagnosis)
         if broken:
             yield event("run-failed", diagnosis, f"The run failed: {broken[-1]['message']}")
         elif stopped:
@@ -171,20 +171,20 @@ class Episodes:
             yield event("run-ended", diagnosis, "The run has ended.")
 
 
-def breaks(diagnosis: RunDiagnosis) -> list[dict[str, object]]:
+def break_events(diagnosis: RunDiagnosis) -> list[dict[str, object]]:
     """What ended a run before its time."""
     return [e for e in diagnosis.run.events if e["kind"] in BROKEN]
 
 
-def stops(diagnosis: RunDiagnosis) -> list[dict[str, object]]:
+def stop_events(diagnosis: RunDiagnosis) -> list[dict[str, object]]:
     """What ended a run on purpose, after its last row: a run that was resumed goes on."""
     last = diagnosis.run.last_step or 0.0
     stopped = [e for e in diagnosis.run.events if e["kind"] == "stopped"]
     return [e for e in stopped if isinstance(e["step"], int | float) and e["step"] >= last]
 
 
-def over(diagnosis: RunDiagnosis) -> bool:
-    return bool(diagnosis.run.complete or breaks(diagnosis))
+def is_over(diagnosis: RunDiagnosis) -> bool:
+    return bool(diagnosis.run.complete or break_events(diagnosis))
 
 
 def decision_event(diagnosis: RunDiagnosis) -> LiveEvent:

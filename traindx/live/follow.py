@@ -11,7 +11,7 @@ from traindx import pipeline
 from traindx.config import Config
 from traindx.errors import NotALog, ReadError
 from traindx.live.episodes import Episodes, State, decision_event
-from traindx.live.looks import Looks, share_of
+from traindx.live.judging_times import Looks, share_of
 from traindx.live.sources import Growing, discover, why_unreadable
 from traindx.live.waiting import forecast_of, pace_of, waiting_of, with_outlook
 from traindx.reports.labels import axis
@@ -123,14 +123,16 @@ class Follower:
         for event in events:
             if event.decision is not None and not episodes.over:
                 event = with_outlook(event, *self.outlook(followed, run, diagnosis), axis(diagnosis.run))
-            yield self.keep(stamped(event), key, episodes.state)
+            yield self.keep(stamp_event(event), key, episodes.state)
 
     def outlook(
         self, followed: Followed, run: Run, diagnosis: RunDiagnosis
     ) -> tuple[Waiting | None, ForecastPoint | None]:
         """What waiting for more of a run costs, and where its loss is going."""
         stop = diagnosis.decision.action == "stop"
-        answer = None if stop else followed.episodes[run_key(followed, run)].next_answer(run.points)
+        answer = (
+            None if stop else followed.episodes[run_key(followed, run)].points_to_next_answer(run.points)
+        )
         waiting = waiting_of(run, pace_of(run, followed.pace(run)), answer, self.price)
         return waiting, forecast_of(diagnosis)
 
@@ -146,7 +148,7 @@ class Follower:
             return
         followed.complaint = why
         event = LiveEvent(run=path.name, source=str(path), kind="unreadable", text=f"{path}: {why}")
-        yield self.keep(stamped(event), str(path.absolute()), State())
+        yield self.keep(stamp_event(event), str(path.absolute()), State())
 
     def unreported(self) -> dict[str, State]:
         """The state of every run, for whoever goes on later."""
@@ -175,5 +177,5 @@ def run_key(followed: Followed, run: Run) -> str:
     return f"{followed.source.path.absolute()}\n{run.id}"
 
 
-def stamped(event: LiveEvent) -> LiveEvent:
+def stamp_event(event: LiveEvent) -> LiveEvent:
     return msgspec.structs.replace(event, at=datetime.now().astimezone().isoformat(timespec="seconds"))

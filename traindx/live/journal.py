@@ -13,7 +13,7 @@ import msgspec
 
 from traindx.errors import ConfigError
 from traindx.live.episodes import State
-from traindx.reports.json import unwrapped
+from traindx.reports.json import plain_number
 from traindx.vocabulary.live import LiveEvent
 
 LENGTH = 4  # bytes of the number before each line
@@ -27,7 +27,7 @@ class Line(msgspec.Struct):
     event: LiveEvent | None = None
 
 
-def home(paths: Sequence[str]) -> Path:
+def journal_folder(paths: Sequence[str]) -> Path:
     """The folder of the journal of these paths, below the user's folder for program state."""
     base = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local/state")
     names = "\n".join(sorted(os.path.abspath(path) for path in paths))
@@ -47,7 +47,7 @@ class Journal:
         self.events: list[LiveEvent] = []
         data = file.read_bytes() if file.exists() else b""
         whole = 0
-        for line, end in stored(data):
+        for line, end in stored_lines(data):
             whole = end
             self.events += [line.event] if line.event is not None else []
             self.states[line.key] = line.state
@@ -75,7 +75,7 @@ class Journal:
             self.write(Line(key, state))
 
     def write(self, line: Line) -> None:
-        data = msgspec.msgpack.encode(line, enc_hook=unwrapped)
+        data = msgspec.msgpack.encode(line, enc_hook=plain_number)
         self.stream.write(len(data).to_bytes(LENGTH, "big") + data)
         self.stream.flush()
         os.fsync(self.stream.fileno())
@@ -94,7 +94,7 @@ class Journal:
         self.stream.close()
 
 
-def stored(data: bytes) -> Iterator[tuple[Line, int]]:
+def stored_lines(data: bytes) -> Iterator[tuple[Line, int]]:
     """The whole lines of a journal, each with the place where it ends."""
     at = 0
     while at + LENGTH <= len(data):

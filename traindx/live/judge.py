@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from traindx.capture.launch.relay import HELD
-from traindx.capture.launch.status_line import columns, wrote_all
+from traindx.capture.launch.status_line import columns, write_all
 
 if TYPE_CHECKING:
     from traindx.live.episodes import State
@@ -54,7 +54,7 @@ def main(request: dict[str, Any]) -> None:
         Judge(request).run()
     except Exception as error:  # noqa: BLE001 - the run goes on, and is diagnosed at its end
         line = f"traindx: the run is not judged while it goes on ({type(error).__name__}: {error})\n"
-        wrote_all(STDERR, line.encode("utf-8", "replace"))
+        write_all(STDERR, line.encode("utf-8", "replace"))
 
 
 class Judge:
@@ -67,9 +67,9 @@ class Judge:
         self.last_event: LiveEvent | None = None  # the end of the run, after which nothing is reported
 
     def run(self) -> None:
-        from traindx.capture.launch.stages import recorded
+        from traindx.capture.launch.stages import has_records
 
-        while not recorded(self.folder):
+        while not has_records(self.folder):
             if self.over():
                 return
         self.follow()
@@ -128,9 +128,9 @@ class Judge:
         event = self.write(event)
         if self.request["notes"] >= 0 and event.kind in SPOKEN and not self.ended:
             from traindx.live.screen import event_line
-            from traindx.reports.labels import wrapped
+            from traindx.reports.labels import wrap_text
 
-            for part in wrapped(event_line(event, "traindx"), columns(STDERR)).splitlines():
+            for part in wrap_text(event_line(event, "traindx"), columns(STDERR)).splitlines():
                 self.tell("L", part)
         if event.finding is not None and event.kind in ("finding", "escalated"):
             self.stop_on(event.finding.severity, event.text)
@@ -145,21 +145,21 @@ class Judge:
         if self.request["events"] >= 0:
             from traindx.reports.json import line
 
-            wrote_all(self.request["events"], f"{line(event)}\n".encode())
+            write_all(self.request["events"], f"{line(event)}\n".encode())
         return event
 
     def tell(self, kind: str, line: str) -> None:
         """Hand a line to the relay: see status_line.py."""
         from traindx.reports.labels import visible
 
-        wrote_all(self.request["notes"], f"{kind}{visible(line)}\n".encode())
+        write_all(self.request["notes"], f"{kind}{visible(line)}\n".encode())
 
     def stop_on(self, severity: Severity, why: str) -> None:
         """Ask the script to end, if it is to end on a finding of this severity; the first reason counts."""
-        from traindx.atomic_write import write_whole
+        from traindx.atomic_write import write_atomically
         from traindx.live.episodes import rank
 
         level, file = self.request["stop_on"], Path(self.request["stop_file"])
         if level and rank(severity) <= rank(level) and not file.exists():
-            write_whole(file, why)
+            write_atomically(file, why)
             self.ended = True  # what else is found is in the report, which comes now

@@ -39,13 +39,13 @@ NEEDED: Mapping[PersistenceKind, Persistence] = {
 
 def persistence_of(finding: Finding) -> Persistence:
     """How long a finding of this rule must last."""
-    kind = declared().get(finding.slug, "brief")
+    kind = persistence_kinds().get(finding.slug, "brief")
     return SLOW if kind == "turning" and is_mild(finding) else NEEDED[kind]
 
 
 @cache
-def declared() -> Mapping[str, PersistenceKind]:
-    return {rule.slug: rule.persistence for rule in rules.listed()}
+def persistence_kinds() -> Mapping[str, PersistenceKind]:
+    return {rule.slug: rule.persistence for rule in rules.list_entries()}
 
 
 def persistence_words(kind: PersistenceKind) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 
 from traindx import pipeline
 from traindx.features.shared import Features
-from traindx.live.episodes import over
+from traindx.live.episodes import is_over
 from traindx.live.follow import POLL, Followed, Follower
 from traindx.live.waiting import outlook, pace_of, steps_left
 from traindx.reports.labels import axis, duration, number, step, visible
@@ -127,7 +127,10 @@ class View:
             )
         elif rows and action in ("open", "explain"):
             row = rows[min(self.selected, len(rows) - 1)]
-            self.scroll, self.page = 0, whole_page(row.run) if action == "open" else explained(row.diagnosis)
+            self.scroll, self.page = (
+                0,
+                whole_page(row.run) if action == "open" else explanation_pages(row.diagnosis),
+            )
 
     def draw(self, width: int, height: int) -> RenderableType:
         from rich.console import Group
@@ -162,7 +165,7 @@ class View:
         run, diagnosis, pace, followed = row
         primary = next((f for f in diagnosis.findings if SEVERITIES.index(f.severity) <= 2), None)
         decision = diagnosis.decision
-        ahead = () if over(diagnosis) else self.follower.outlook(followed, run, diagnosis)
+        ahead = () if is_over(diagnosis) else self.follower.outlook(followed, run, diagnosis)
         sentences = [
             primary.message if primary else f"Nothing found at step {step(run.last_step)}.",
             f"{decision.action.capitalize()}: {decision.reason}",
@@ -228,12 +231,14 @@ def whole_page(run: Run) -> list[str]:
     return pipeline.diagnose(run).to_text(full=True, width=78).splitlines()
 
 
-def explained(diagnosis: RunDiagnosis) -> list[str]:
+def explanation_pages(diagnosis: RunDiagnosis) -> list[str]:
     """The pages of the primary finding and of the first cause."""
     from traindx import causes, rules
 
     slugs = [f.slug for f in diagnosis.findings[:1]]
-    pages = [f"{rule.code} {rule.slug}\n\n{rule.page}" for rule in rules.listed() if rule.slug in slugs]
+    pages = [
+        f"{rule.code} {rule.slug}\n\n{rule.page}" for rule in rules.list_entries() if rule.slug in slugs
+    ]
     known = {cause.slug: cause.page for cause in causes.catalogue()}
     first = diagnosis.hypotheses[0] if diagnosis.hypotheses else None
     pages += [f"{first.title}\n\n{known[first.cause]}"] if first and first.cause in known else []

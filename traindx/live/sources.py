@@ -13,7 +13,7 @@ import msgspec
 from traindx import readers
 from traindx.errors import NotALog, ReadError
 from traindx.readers.assembly.runs import assemble
-from traindx.readers.compressed import opened
+from traindx.readers.compressed import open_plain
 from traindx.readers.raw import HEAD_BYTES, Source
 from traindx.vocabulary import Run
 
@@ -113,7 +113,7 @@ class Growing:
         """Read what was appended to a text of lines, and return its end; of a native record, what capture has noted
         since; b"" for other sources."""
         if not self.path.is_file():
-            return b"".join(map(self.new_notes, sorted(self.path.glob("events-*.jsonl"))))
+            return b"".join(map(self.read_new_notes, sorted(self.path.glob("events-*.jsonl"))))
         with open(self.path, "rb") as stream:
             found = os.fstat(stream.fileno())
             if self.text is None and not (found.st_size <= MOST_TEXT and is_lines(stream.read(HEAD_BYTES))):
@@ -145,7 +145,7 @@ class Growing:
             if self.offset == self.hole or not is_rotated(part):
                 continue
             # A part that is not compressed yet, damaged or removed meanwhile: another may have it.
-            with contextlib.suppress(OSError, EOFError), opened(part) as stream:
+            with contextlib.suppress(OSError, EOFError), open_plain(part) as stream:
                 text = stream.read()
                 if (
                     text[self.hole : self.offset][-COMPARED:]
@@ -154,7 +154,7 @@ class Growing:
                     return text[self.offset :]
         return b""
 
-    def new_notes(self, file: Path) -> bytes:
+    def read_new_notes(self, file: Path) -> bytes:
         with open(file, "rb") as stream:
             stream.seek(self.noted.get(file, 0))
             new = stream.read(MOST_TAIL)

@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from traindx.capture.launch.stages import PRINTED, last_words
+from traindx.capture.launch.stages import PRINTED, last_output
 from traindx.capture.store.recorder import FLIGHT
 from traindx.features.shared import Features
 from traindx.live.follow import Follower
@@ -34,7 +34,7 @@ class Status:
         tail.read()
         if not tail.time:
             return ""
-        counter.read(b"\n".join(last_words(self.folder, file) for file in PRINTED), tail.step)
+        counter.read(b"\n".join(last_output(self.folder, file) for file in PRINTED), tail.step)
         run, diagnosis = next(((one.runs[-1], one.diagnoses[-1]) for one in follower.followed.values()
                                if one.diagnoses), (None, None))  # fmt: skip
         planned = self.steps or (run and run.setup.number("planned_steps"))
@@ -95,7 +95,7 @@ class Counter:
         return self.at + (self.total - self.count + begins - (self.first[0] == 0)) * each
 
 
-def counted(printed: bytes) -> str:
+def printed_progress(printed: bytes) -> str:
     """How far a script was by what it printed last: "epoch 27/60"; "" where it does not say."""
     counter = Counter()
     counter.read(printed, 0.0)

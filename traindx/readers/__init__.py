@@ -25,11 +25,11 @@ from types import ModuleType
 from typing import NamedTuple
 
 from traindx.errors import NotALog, ReadError
-from traindx.installed import indexed, modules_of
+from traindx.installed import index_rows, modules_of
 from traindx.readers.assembly.runs import assemble
 from traindx.readers.assembly.script_output import PRINTED
-from traindx.readers.files.text_blocks import UTF16, plain
-from traindx.readers.raw import RawColumn, RawLog, Source, piped, reason, source_of
+from traindx.readers.files.text_blocks import UTF16, as_plain_text
+from traindx.readers.raw import RawColumn, RawLog, Source, read_pipe, reason, source_of
 from traindx.vocabulary import ENDINGS, STANDARD_INPUT, Event, Run
 
 Progress = Callable[[str], None]
@@ -114,7 +114,7 @@ def with_own_words(run: Run) -> Run:
         return run
     from traindx.readers.assembly import script_output
 
-    return script_output.completed(run, Path(run.source), read_file)
+    return script_output.complete_run(run, Path(run.source), read_file)
 
 
 def expand(path: str) -> list[str]:
@@ -130,7 +130,7 @@ def expand(path: str) -> list[str]:
 
 
 def read_stdin() -> list[RawLog]:
-    return read_source(piped(STANDARD_INPUT, sys.stdin.buffer))
+    return read_source(read_pipe(STANDARD_INPUT, sys.stdin.buffer))
 
 
 def read_place(place: Path) -> list[RawLog]:
@@ -143,7 +143,7 @@ def read_file(path: Path) -> list[RawLog]:
     try:
         if path.is_fifo():
             with open(path, "rb") as stream:
-                return read_source(piped(str(path), stream))
+                return read_source(read_pipe(str(path), stream))
         if path.stat().st_size == 0:
             raise ReadError(str(path), "is empty", hint="the run may not have written anything yet")
     except OSError as error:
@@ -156,7 +156,7 @@ def read_source(source: Source) -> list[RawLog]:
     next that claims them at all."""
     refuse_pointer(source)
     failure: ReadError | None = None
-    for module in claimants(source):
+    for module in claiming_formats(source):
         try:
             logs: list[RawLog] = module.read(source)
         except ReadError as error:
@@ -195,11 +195,11 @@ class Listed(NamedTuple):
 
 
 @cache
-def listed() -> tuple[Listed, ...]:
+def list_entries() -> tuple[Listed, ...]:
     """Every format, from the index; where that does not name the files that are there, from the modules."""
     from traindx.readers import formats
 
-    known = indexed(__name__)
+    known = index_rows(__name__)
     if modules_of(formats.__name__, formats.__path__) == {home for home, *_ in known}:
         return tuple(Listed(*row) for row in known)
     return tuple(map(facts_of, catalogue()))
@@ -212,12 +212,12 @@ def facts_of(module: ModuleType) -> Listed:
     return Listed(module.__name__, module.NAME, most, zeros, *kinds, *names)
 
 
-def claimants(source: Source) -> Iterator[ModuleType]:
+def claiming_formats(source: Source) -> Iterator[ModuleType]:
     """The formats that claim the bytes, the surest first (then by name). A format is imported and asked only
     when the bytes fit what it declares, and when none of those asked before is surer than it could be."""
-    text = plain(source.head).lstrip()
+    text = as_plain_text(source.head).lstrip()
     asked: list[tuple[float, str, ModuleType]] = []
-    for entry in sorted((e for e in listed() if e.files), key=lambda e: (-e.most, e.name)):
+    for entry in sorted((e for e in list_entries() if e.files), key=lambda e: (-e.most, e.name)):
         if not entry.may_claim(source.head, text):
             continue
         while asked and asked[0][:2] < (-entry.most, entry.name):
@@ -263,7 +263,7 @@ def is_collection(path: Path, module: ModuleType) -> bool:
     foreign = 0
     for file in sorted(p for p in path.iterdir() if p.is_file() and looks_like_log(p))[:64]:
         source = source_of(file)
-        first = next(claimants(source), None)
+        first = next(claiming_formats(source), None)
         foreign += first is not None and first is not module and first.sniff(source) >= SURE
         if foreign >= FOREIGN:
             return True
@@ -272,7 +272,7 @@ def is_collection(path: Path, module: ModuleType) -> bool:
 
 def folder_format(path: Path) -> ModuleType | None:
     """The format that reads a folder as one run; None where its files are read one by one."""
-    folders = [importlib.import_module(entry.home) for entry in listed() if entry.folders]
+    folders = [importlib.import_module(entry.home) for entry in list_entries() if entry.folders]
     claims = sorted(((m.sniff_folder(path), m.NAME, m) for m in folders), key=lambda c: (-c[0], c[1]))
     if claims and claims[0][0] > 0.5 and not is_collection(path, claims[0][2]):
         return claims[0][2]
@@ -330,7 +330,7 @@ def looks_like_log(path: Path) -> bool:
     """Whether a file found in a folder is worth opening: by name, as a tree may hold data sets."""
     name = path.name.lower()
     return not path.suffix or any(
-        fnmatchcase(name, pattern) for entry in listed() for pattern in entry.patterns
+        fnmatchcase(name, pattern) for entry in list_entries() for pattern in entry.patterns
     )
 
 

@@ -18,7 +18,7 @@ from traindx.readers.raw import (
     column,
     reason,
     source_of,
-    stacked,
+    stack_panels,
 )
 from traindx.vocabulary import ENDINGS, Event, EventKind, Floats
 
@@ -42,5 +42,5 @@ __all__ = [
     "np",
     "reason",
     "source_of",
-    "stacked",
+    "stack_panels",
 ]

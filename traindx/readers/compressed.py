@@ -30,7 +30,7 @@ class Cut(EOFError):
     """The bytes end before their writer meant them to; all that came before has been handed out."""
 
 
-def opened(path: Path) -> BinaryIO:
+def open_plain(path: Path) -> BinaryIO:
     """The plain bytes of a file. Errors: OSError for what cannot be opened or is no regular file (a
     pipe would wait for ever for somebody to write into it)."""
     found = os.stat(path)
@@ -38,19 +38,19 @@ def opened(path: Path) -> BinaryIO:
         raise OSError(0, "it is not a regular file")
     stored = found.st_blocks * 512 or found.st_size  # some file systems do not count blocks
     stream = open(path, "rb")  # noqa: SIM115 (handed out open)
-    if found.st_size > believed(stored):
-        return Bounded(stream, believed(stored))  # type: ignore[return-value]
-    return unpacked(stream, min(stored, found.st_size))
+    if found.st_size > allowed_size(stored):
+        return Bounded(stream, allowed_size(stored))  # type: ignore[return-value]
+    return decompress(stream, min(stored, found.st_size))
 
 
-def unpacked(stream: io.BufferedReader | io.BytesIO, stored: int) -> BinaryIO:
+def decompress(stream: io.BufferedReader | io.BytesIO, stored: int) -> BinaryIO:
     """A stream at its start, decompressed where it is gzip."""
     magic = stream.read(len(MAGIC))
     stream.seek(0)
-    return Inflated(stream, believed(stored)) if magic == MAGIC else stream  # type: ignore[return-value]
+    return Inflated(stream, allowed_size(stored)) if magic == MAGIC else stream  # type: ignore[return-value]
 
 
-def believed(stored: int) -> int:
+def allowed_size(stored: int) -> int:
     """How many bytes may come out of so many stored ones."""
     return max(PLENTY, RATIO * stored)
 
@@ -155,13 +155,13 @@ class Inflated(Bounded):
             found = self.engine.decompress(self.waiting, size)
         except zlib.error:
             self.engine = before
-            return self.byte_by_byte(size)
+            return self.inflate_byte_by_byte(size)
         self.waiting = self.engine.unconsumed_tail
         if self.engine.eof:
             self.waiting, self.engine, self.begun = self.engine.unused_data, zlib.decompressobj(31), False
         return found
 
-    def byte_by_byte(self, size: int) -> bytes:
+    def inflate_byte_by_byte(self, size: int) -> bytes:
         """What comes out of the waiting bytes up to the one that is wrong."""
         found = b""
         for at in range(len(self.waiting)):

@@ -15,7 +15,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from traindx.errors import ReadError
-from traindx.readers.compressed import MOST_PIPED, opened, unpacked
+from traindx.readers.compressed import MOST_PIPED, decompress, open_plain
 from traindx.vocabulary import Event, Floats, Ints
 
 HEAD_BYTES = 65536  # how much of a file a sniffer sees
@@ -38,9 +38,9 @@ class Source(msgspec.Struct, frozen=True, eq=False):
 
         Errors: OSError; reading raises `Cut` (an EOFError) where the bytes end too early."""
         if self.data is not None:
-            return unpacked(io.BytesIO(self.data), len(self.data))
+            return decompress(io.BytesIO(self.data), len(self.data))
         assert self.path is not None
-        return opened(self.path)
+        return open_plain(self.path)
 
     def read_bytes(self) -> bytes:
         """All bytes; of a damaged file those before the damage. Errors: OSError, `Cut` when there are
@@ -60,7 +60,7 @@ def source_of(path: Path) -> Source:
         raise ReadError(str(path), f"cannot be opened: {reason(error)}") from error
 
 
-def piped(name: str, stream: BinaryIO) -> Source:
+def read_pipe(name: str, stream: BinaryIO) -> Source:
     """What comes through a pipe, which can be read only once. Errors: ReadError for nothing or too much."""
     pieces: list[bytes] = []
     while piece := stream.read(1 << 20):
@@ -114,7 +114,7 @@ class RawPanel(msgspec.Struct, eq=False):
     rows: Ints
 
 
-def stacked(parts: Sequence[tuple[tuple[str, ...], Floats]]) -> tuple[tuple[str, ...], Floats]:
+def stack_panels(parts: Sequence[tuple[tuple[str, ...], Floats]]) -> tuple[tuple[str, ...], Floats]:
     """Panels, each as (`modules[m]`, `values[n, m]`), one below the other; modules that a part lacks are NaN."""
     modules = tuple(dict.fromkeys(module for names, _ in parts for module in names))
     place = {module: i for i, module in enumerate(modules)}

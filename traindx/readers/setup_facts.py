@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from traindx.readers.compressed import opened
+from traindx.readers.compressed import open_plain
 
 MAX_FACTS = 200
 MAX_TEXT = 200
@@ -161,7 +161,7 @@ def facts_from_files(log: Path | None, *names: str) -> dict[str, object]:
 def small_text(path: Path, most: int = 1 << 20) -> bytes:
     """The bytes of a settings file; none when there is no such file or it is unreasonably large."""
     try:
-        with opened(path) as stream:
+        with open_plain(path) as stream:
             text = stream.read(most + 1)
     except (OSError, EOFError):
         return b""

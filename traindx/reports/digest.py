@@ -113,7 +113,9 @@ class Digest(msgspec.Struct, frozen=True, kw_only=True):
     def unchecked(self) -> tuple[Unchecked, ...]:
         """The rules that were not evaluated, by what they lack; shown in full reports only."""
         run = self.diagnosis.run
-        return unchecked(self.diagnosis.not_evaluated, (s.name for s in run.signals), run.format == CAPTURED)
+        return unchecked_rules(
+            self.diagnosis.not_evaluated, (s.name for s in run.signals), run.format == CAPTURED
+        )
 
 
 def digest(diagnosis: RunDiagnosis) -> Digest:
@@ -220,7 +222,7 @@ def grouped_forecast(points: tuple[ForecastPoint, ...]) -> tuple[tuple[ForecastP
     return tuple(tuple(sorted(group, key=lambda p: p.level)) for group in groups.values())
 
 
-def unchecked(
+def unchecked_rules(
     items: tuple[NotEvaluated, ...], signals: Iterable[str], captured: bool = False
 ) -> tuple[Unchecked, ...]:
     """Rules that were not evaluated, by what was missing, the largest group first. Of a run that was
@@ -228,12 +230,12 @@ def unchecked(
     present = set(signals)
     groups: dict[tuple[str, str], list[str]] = {}
     for item in items:
-        groups.setdefault(_why(item, present, captured), []).append(item.slug)
+        groups.setdefault(_why_unchecked(item, present, captured), []).append(item.slug)
     largest = sorted(groups.items(), key=lambda g: -len(g[1]))
     return tuple(Unchecked(reason, hint, tuple(slugs)) for (reason, hint), slugs in largest)
 
 
-def _why(item: NotEvaluated, present: set[str], captured: bool) -> tuple[str, str]:
+def _why_unchecked(item: NotEvaluated, present: set[str], captured: bool) -> tuple[str, str]:
     """(reason, hint) that a rule shares with others which miss the same thing."""
     short = re.match(TOO_SHORT, item.reason)
     if short:

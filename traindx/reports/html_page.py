@@ -36,13 +36,13 @@ def build(
     scripts = [asset("vendor/uPlot.iife.min.js"), asset("templates/charts.js"), asset("templates/heat.js")]
     styles = [asset("vendor/uPlot.min.css"), asset("templates/style.css")]
     data: dict[str, Any] = {key: [chart_data(c) for c in group] for key, group in charts.items()}
-    painted = Markup(embedded(pictures or {}))
+    painted = Markup(embed_json(pictures or {}))
     page = environment().get_template(template)
     return page.render(
         policy=policy(scripts, styles),
         scripts=[Markup(s) for s in scripts],
         styles=[Markup(s) for s in styles],
-        data=Markup(embedded(data)),
+        data=Markup(embed_json(data)),
         painted=painted,
         charts=charts,
         **content,
@@ -69,16 +69,16 @@ def environment() -> Environment:
     for function in (
         labels.sentence,
         labels.estimate,
-        labels.settling,
+        labels.price_and_worth,
         labels.number,
         labels.step,
-        labels.between,
+        labels.probability_range,
         labels.percent,
         labels.name,
         labels.plural,
         labels.likelihood,
-        labels.lowered,
-        labels.place,
+        labels.lower_first,
+        labels.short_path,
     ):
         made.filters[function.__name__] = function
     return made
@@ -103,7 +103,7 @@ def policy(scripts: Iterable[str], styles: Iterable[str]) -> str:
     )
 
 
-def embedded(data: object) -> str:
+def embed_json(data: object) -> str:
     """`data` as JSON for a script element: without any character that could end it."""
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
     return "".join(ESCAPED.get(c, c) for c in text) if any(c in text for c in ESCAPED) else text
@@ -122,8 +122,8 @@ def chart_data(chart: Chart) -> dict[str, Any]:
         "positive": chart.positive,
         "lines": [line_data(line) for line in chart.lines],
         "marks": [[m.step, m.number, labels.name(m.slug, 60), m.severity] for m in chart.marks],
-        "bad": places(chart.nonfinite),
-        "gap": None if gap is None else [places(gap.x), values(gap.lower), values(gap.upper)],
+        "bad": json_steps(chart.nonfinite),
+        "gap": None if gap is None else [json_steps(gap.x), values(gap.lower), values(gap.upper)],
     }
 
 
@@ -133,12 +133,12 @@ def line_data(line: Line) -> dict[str, Any]:
         "role": line.role,
         "right": line.right,
         "order": line.order,
-        "x": places(line.x),
+        "x": json_steps(line.x),
         "y": values(line.y),
     }
 
 
-def places(x: Floats) -> list[float | int]:
+def json_steps(x: Floats) -> list[float | int]:
     """Steps as JSON numbers, whole ones without a decimal point."""
     whole = bool(np.all(x == np.round(x))) and (len(x) == 0 or float(np.abs(x).max()) < 2**53)
     return x.astype(np.int64).tolist() if whole else [float(f"{v:.10g}") for v in x.tolist()]

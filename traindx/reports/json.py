@@ -28,20 +28,22 @@ NONFINITE = ("NaN", "Infinity", "-Infinity")
 def render(document: Document) -> str:
     """The document as indented strict JSON; numbers that are not finite become strings, integral
     steps and counts are printed without a decimal point."""
-    return dumps(msgspec.to_builtins(document, enc_hook=unwrapped))
+    return dumps(msgspec.to_builtins(document, enc_hook=plain_number))
 
 
 def line(value: object) -> str:
     """A struct as one line of strict JSON."""
-    return escaped(msgspec.json.encode(strict(msgspec.to_builtins(value, enc_hook=unwrapped))).decode())
+    return escape_json(
+        msgspec.json.encode(strict(msgspec.to_builtins(value, enc_hook=plain_number))).decode()
+    )
 
 
-def escaped(text: str) -> str:
+def escape_json(text: str) -> str:
     """JSON text that is safe to print on a terminal."""
     return ACTING.sub(lambda m: f"\\u{ord(m[0]):04x}", text)
 
 
-def unwrapped(value: object) -> object:
+def plain_number(value: object) -> object:
     """A numpy scalar, or a threshold, as the plain number that it is."""
     if isinstance(value, np.generic):
         return value.item()
@@ -52,7 +54,7 @@ def unwrapped(value: object) -> object:
 
 def dumps(built: Any) -> str:
     """Builtins as strict JSON text, safe to print on a terminal."""
-    return escaped(msgspec.json.format(msgspec.json.encode(strict(built)), indent=2).decode()) + "\n"
+    return escape_json(msgspec.json.format(msgspec.json.encode(strict(built)), indent=2).decode()) + "\n"
 
 
 def strict(value: Any, key: str = "") -> Any:

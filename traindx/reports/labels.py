@@ -77,7 +77,7 @@ def sentence(text: object, limit: int = TEXT_LIMIT) -> str:
     return words + ("" if words.endswith((".", "!", "?", "…")) else ".") if words else ""
 
 
-def wrapped(text: str, width: int) -> str:
+def wrap_text(text: str, width: int) -> str:
     """`text` in lines shorter than a terminal of `width` columns, none of which breaks a word or a path; in one line
     where the width is 0, for unknown."""
     if not width:
@@ -137,7 +137,7 @@ def axis(run: RunInfo) -> str:
     return word[:-1] if word.endswith("s") and len(word) > 3 else word
 
 
-def since(run: RunInfo, onset: float | None) -> str:
+def since_onset(run: RunInfo, onset: float | None) -> str:
     """ "since step 1,210", or "" where the onset is not known."""
     return "" if onset is None else f"since {axis(run)} {step(onset)}"
 
@@ -168,7 +168,7 @@ def percent(share: float) -> str:
     return f"{share * 100:.0f} %"
 
 
-def between(interval: tuple[float, float]) -> str:
+def probability_range(interval: tuple[float, float]) -> str:
     """Two probabilities: "between 80 and 97 %"; "97 %" where they say the same."""
     low, high = (percent(share) for share in interval)
     return high if low == high else f"between {low.removesuffix(' %')} and {high}"
@@ -180,7 +180,7 @@ def likelihood(probability: float) -> str:
     return next((word for least, word in words if probability >= least), "unlikely")
 
 
-def certainly(probability: float) -> str:
+def certainty_at_start(probability: float) -> str:
     """The same words as the beginning of a sentence: "Almost certainly", "Probably", "Possibly"."""
     word = likelihood(probability).capitalize()
     return word + "ly" if word.endswith("n") else word.removesuffix("le") + "ly"
@@ -198,17 +198,17 @@ def duration(minutes: float) -> str:
     return "0 min"
 
 
-def sureness(decision: Decision) -> str:
+def sureness_suffix(decision: Decision) -> str:
     """ " (95 % sure)"; "" where it is no surer than a coin."""
     return f" ({percent(decision.confidence)} sure)" if decision.confidence > EVEN else ""
 
 
-def decided(decision: Decision) -> str:
+def decision_line(decision: Decision) -> str:
     """The advice on one line: "stop (95 % sure)"."""
-    return f"{decision.action}{sureness(decision)}"
+    return f"{decision.action}{sureness_suffix(decision)}"
 
 
-def settling(item: NextMeasure, open_bits: float) -> str:
+def price_and_worth(item: NextMeasure, open_bits: float) -> str:
     """Price and worth of a measurement that settles part of `open_bits`: "about 12 min, likely to settle it"."""
     share = item.gain_bits / open_bits if open_bits > 0 else 0.0
     worth = (
@@ -222,7 +222,7 @@ def may_settle(item: NextMeasure, open_bits: float) -> bool:
     return open_bits > 0 and item.gain_bits >= MAYBE * open_bits
 
 
-def place(path: object, limit: int) -> str:
+def short_path(path: object, limit: int) -> str:
     """A path in at most `limit` characters: of a longer one the last two parts."""
     words = clean(path, 4096)
     return words if len(words) <= limit else name("/".join(words.replace("\\", "/").split("/")[-2:]), limit)
@@ -233,7 +233,7 @@ def open_bits(probabilities: Iterable[float]) -> float:
     return -sum(p * math.log2(p) for p in probabilities if 0 < p <= 1)
 
 
-def lowered(title: object) -> str:
+def lower_first(title: object) -> str:
     """A title for the middle of a sentence: its first letter small, unless it begins with an acronym."""
     words = clean(title, TEXT_LIMIT)
     return words if words[:2].isupper() else words[:1].lower() + words[1:]

@@ -88,7 +88,7 @@ class Page:
         plain = [[self.plain(c.text) for c in row] for row in rows]
         titles = [self.plain(h) for h in head]
         widths = [max([cells(titles[i]), *(cells(row[i]) for row in plain)]) for i in range(len(titles))]
-        widths = fitted(widths, self.width - 2 * (len(widths) - 1), flexible)
+        widths = fit_widths(widths, self.width - 2 * (len(widths) - 1), flexible)
         self.row(
             Span("  ".join(pad(cut(t, w, self.mark), w) for t, w in zip(titles, widths, strict=True)), "dim")
         )
@@ -105,7 +105,7 @@ class Page:
         return "\n".join(self.lines) + "\n"
 
 
-def fitted(widths: list[int], room: int, flexible: int) -> list[int]:
+def fit_widths(widths: list[int], room: int, flexible: int) -> list[int]:
     """Column widths that together take at most `room`: first the flexible one gives way (down to
     12), then the widest ones."""
     widths = list(widths)

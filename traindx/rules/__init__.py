@@ -1,7 +1,7 @@
 """Rules, one file each, and the engine that evaluates them.
 
 The package is walked, so nothing registers itself. Other packages add rules through the entry point group
-`traindx.rules`. `listed` knows the same rules from a generated index, and imports only those that can be
+`traindx.rules`. `list_entries` knows the same rules from a generated index, and imports only those that can be
 evaluated.
 """
 
@@ -11,7 +11,7 @@ from functools import cache
 from traindx.errors import ConfigError
 from traindx.features.adversarial import player_of
 from traindx.features.shared import Features
-from traindx.installed import defined_in, extensions, indexed, modules_of
+from traindx.installed import defined_in, extensions, index_rows, modules_of
 from traindx.vocabulary import CannotJudge, Deferred, Evidence, EvidencePoint, Outcome, Rule, Run, threshold
 
 NOT_FINITE = "loss-not-finite"  # a fault, whatever the loss measures
@@ -50,17 +50,17 @@ VAGUE = frozenset({"loss-flat-from-start", "metric-constant-or-impossible"})
 @cache
 def catalogue() -> tuple[Rule, ...]:
     """All rules, ours and other packages', ordered by code; every module is imported."""
-    return ordered([*defined_in(__name__, Rule), *rules_of_other_packages()])
+    return sort_rules([*defined_in(__name__, Rule), *rules_of_other_packages()])
 
 
 @cache
-def listed() -> tuple[Rule, ...]:
+def list_entries() -> tuple[Rule, ...]:
     """The rules of `catalogue`, with ours from the index: the module of a rule is imported when it is
     evaluated.
 
     If the index does not name exactly the files of the package, all are imported.
     """
-    known = indexed(__name__)
+    known = index_rows(__name__)
     if modules_of(__name__, __path__, families=True) != {home for home, *_ in known}:
         return catalogue()
     ours = (
@@ -68,7 +68,7 @@ def listed() -> tuple[Rule, ...]:
              message=message, follows=follows, persistence=persistence, check=Deferred(home))
         for home, code, needs, points, severity, message, follows, persistence in known
     )  # fmt: skip
-    return ordered([*ours, *rules_of_other_packages()])
+    return sort_rules([*ours, *rules_of_other_packages()])
 
 
 def module_slug(home: str) -> str:
@@ -83,7 +83,7 @@ def rules_of_other_packages() -> list[Rule]:
     ]
 
 
-def ordered(found: list[Rule]) -> tuple[Rule, ...]:
+def sort_rules(found: list[Rule]) -> tuple[Rule, ...]:
     codes = [r.code for r in found]
     twice = {c for c in codes if codes.count(c) > 1}
     if twice:
@@ -98,12 +98,12 @@ def judge(
     overrides: Mapping[str, Mapping[str, float]] | None = None,
 ) -> tuple[Outcome, ...]:
     """Evaluate every rule. `overrides` maps the slug of a rule to thresholds that replace its own."""
-    chosen = listed() if rules is None else tuple(rules)
+    chosen = list_entries() if rules is None else tuple(rules)
     outcomes = (judge_one(rule, run, features, (overrides or {}).get(rule.slug, {})) for rule in chosen)
-    return tuple(said_of(outcome, run, features) for outcome in outcomes)
+    return tuple(outcome_from_description(outcome, run, features) for outcome in outcomes)
 
 
-def said_of(
+def outcome_from_description(
     outcome: Outcome,
     run: Run,
     features: Features,

@@ -30,7 +30,7 @@ def findings(outcomes: Iterable[Outcome], run: Run) -> tuple[Finding, ...]:
         o.rule.slug: max(o.evidence, key=lambda e: (-SEVERITIES.index(severity_of(o, e)), e.strength))
         for o in fired
     }
-    made = [finding(o, strongest[o.rule.slug], parent_of(o, fired), run) for o in fired]
+    made = [make_finding(o, strongest[o.rule.slug], parent_of(o, fired), run) for o in fired]
     return tuple(by_importance(made))
 
 
@@ -57,14 +57,14 @@ class LargeNumber(float):
         return format(int(self) if spec.endswith(("d", ",")) else float(self), spec)
 
 
-def shortened(value: object) -> object:
+def shorten_value(value: object) -> object:
     long = isinstance(value, int | float) and abs(value) >= LARGE and math.isfinite(value)
     return LargeNumber(str(value)) if long else value
 
 
 def fill_message(text: str, values: Mapping[str, object]) -> str:
     """The message of a rule with its numbers, and with singular nouns after a 1."""
-    return ONE.sub(r"1 \1", text.format_map({name: shortened(value) for name, value in values.items()}))
+    return ONE.sub(r"1 \1", text.format_map({name: shorten_value(value) for name, value in values.items()}))
 
 
 def with_module_word(family: str, values: Mapping[str, object]) -> Mapping[str, object]:
@@ -75,7 +75,7 @@ def with_module_word(family: str, values: Mapping[str, object]) -> Mapping[str, 
     return {**values, "where": f"module{'s' if ',' in where else ''} {where}"}
 
 
-def finding(outcome: Outcome, evidence: Evidence, parent: str | None, run: Run) -> Finding:
+def make_finding(outcome: Outcome, evidence: Evidence, parent: str | None, run: Run) -> Finding:
     """The finding of one rule: the message of its strongest evidence, and the numbers of all."""
     points = [p for e in (evidence, *(x for x in outcome.evidence if x is not evidence)) for p in e.points]
     text = evidence.message or outcome.rule.message

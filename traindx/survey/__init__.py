@@ -16,9 +16,9 @@ from traindx.errors import ConfigError, ReadError
 from traindx.survey import files, inputs, labels, leakage, noise, rows, shift, slices
 from traindx.survey.gather import Gathered, Progress, Sample, gather
 from traindx.survey.reading.objects import as_array, as_table
-from traindx.survey.table import Chunk, Codes, Measured, Table, Wanted, listing
+from traindx.survey.table import Chunk, Codes, Measured, Table, Wanted, list_names
 
-__all__ = ["Codes", "Measured", "Survey", "Table", "Wanted", "of", "of_table"]
+__all__ = ["Codes", "Measured", "Survey", "Table", "Wanted", "of", "survey_table"]
 
 
 class Survey(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,19 +44,21 @@ def examine(
 ) -> Survey:
     """Survey whatever `reading.objects.as_table` accepts, or a folder. Raises ConfigError and ReadError."""
     if isinstance(data, str | os.PathLike) and os.path.isdir(data):
-        return of_folder(Path(data), validation, progress)
+        return survey_files(Path(data), validation, progress)
     codes = Codes()
     column = target if isinstance(target, str) else None
     group = sensitive if isinstance(sensitive, str) else None
     table = with_groups(as_table(data, target, Wanted(codes, column, group)), sensitive, codes)
     if validation is None:
-        return of_table(table, codes, task=task, fitted=fitted, progress=progress)
+        return survey_table(table, codes, task=task, fitted=fitted, progress=progress)
     given, goal = validation if isinstance(validation, tuple) else (validation, column)
     wanted = Wanted(codes, goal if isinstance(goal, str) else None, fields=table.fields)
-    return of_table(table, codes, as_table(given, goal, wanted), task=task, fitted=fitted, progress=progress)
+    return survey_table(
+        table, codes, as_table(given, goal, wanted), task=task, fitted=fitted, progress=progress
+    )
 
 
-def of_folder(folder: Path, validation: Any, progress: Progress | None) -> Survey:
+def survey_files(folder: Path, validation: Any, progress: Progress | None) -> Survey:
     """Survey a folder of images or sounds, and the validation folder."""
     if validation is not None and not (
         isinstance(validation, str | os.PathLike) and os.path.isdir(validation)
@@ -88,7 +90,7 @@ def with_groups(table: Table, sensitive: Any, codes: Codes) -> Table:
     return msgspec.structs.replace(table, chunks=chunks, sensitive="sensitive")
 
 
-def of_table(
+def survey_table(
     table: Table,
     codes: Codes,
     held_out: Table | None = None,
@@ -109,7 +111,7 @@ def of_table(
         measure(made, found, other, Asked(codes, task, fitted))
     notes = [*table.notes, *(held_out.notes if held_out else ())]
     if table.left_out:
-        notes.append(f"taken for row names and left out: {listing(table.left_out)}")
+        notes.append(f"taken for row names and left out: {list_names(table.left_out)}")
     return Survey(
         name=table.name, format=table.format, origin=table.origin, samples=found.rows, measured=made,
         notes=tuple(notes)
@@ -141,34 +143,34 @@ def measure(made: Measured, found: Gathered, other: Gathered | None, asked: Aske
     """Every measurement that the table allows, into `made`."""
     sample = found.reservoir.sample()
     made.facts |= {"samples_looked_at": len(sample.rows)}
-    made.add(inputs.measured(found, sample))
+    made.add(inputs.measure_inputs(found, sample))
     made.add(rows.copies(found, sample))
     labelled = found.table.target is not None
     task = asked.task or (labels.task_of(found) if labelled else "numbers")
     if labelled:
         made.facts["target_task"] = task
-        of_targets(made, found, sample, task, asked)
-        made.add(labels.measured(found, sample, task, asked.codes, other))
+        survey_targets(made, found, sample, task, asked)
+        made.add(labels.measure_labels(found, sample, task, asked.codes, other))
     else:
         made.reasons |= dict.fromkeys(OF_TARGETS, "no target was named (--target)")
     if other is None:
         made.reasons |= dict.fromkeys(OF_HELD_OUT, "no validation data were given (--validation)")
     else:
         made.add(rows.overlap(found, other))
-        made.add(shift.measured(found, sample, other, other.reservoir.sample(), task))
+        made.add(shift.measure_shift(found, sample, other, other.reservoir.sample(), task))
 
 
-def of_targets(made: Measured, found: Gathered, sample: Sample, task: labels.Task, asked: Asked) -> None:
+def survey_targets(made: Measured, found: Gathered, sample: Sample, task: labels.Task, asked: Asked) -> None:
     """Facts about targets and inputs together."""
     wrong_kind = "the target is a quantity, not a class" if task == "numbers" else "the target is a class"
     made.reasons |= dict.fromkeys(OF_CLASSES if task == "numbers" else OF_QUANTITIES, wrong_kind)
     made.add(rows.order(found, sample, task))
-    made.add(leakage.measured(found, sample, task))
+    made.add(leakage.measure_leakage(found, sample, task))
     predicted = None
     if asked.fitted:
-        noisy, predicted = noise.measured(found, sample, task)
+        noisy, predicted = noise.measure_label_noise(found, sample, task)
         made.add(noisy)
-    made.add(slices.measured(found, sample, task, asked.codes, predicted))
+    made.add(slices.measure_slices(found, sample, task, asked.codes, predicted))
 
 
 OF_CLASSES = ("class_counts_max_min_ratio", "label_min", "classes", "label_noise_share")

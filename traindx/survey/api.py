@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from traindx.errors import ConfigError, ReadError
 from traindx.survey.gather import Gathered, Progress, Sample
-from traindx.survey.labels import Task, spellings, twins
+from traindx.survey.labels import Task, similar_labels, spellings
 from traindx.survey.table import (
     MOST_FIELDS,
     Chunk,
@@ -20,9 +20,9 @@ from traindx.survey.table import (
     Objects,
     Table,
     Wanted,
-    escaped,
+    escape_name,
     indices,
-    listing,
+    list_names,
     rows_a_chunk,
 )
 from traindx.vocabulary import Fact, Floats
@@ -50,11 +50,11 @@ __all__ = [
     "Table",
     "Task",
     "Wanted",
-    "escaped",
+    "escape_name",
     "indices",
-    "listing",
+    "list_names",
     "np",
     "rows_a_chunk",
+    "similar_labels",
     "spellings",
-    "twins",
 ]

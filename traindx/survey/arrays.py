@@ -15,8 +15,8 @@ from traindx.survey.table import (
     Field,
     Table,
     Wanted,
-    escaped,
-    listing,
+    escape_name,
+    list_names,
     rows_a_chunk,
 )
 from traindx.vocabulary import Floats
@@ -49,7 +49,7 @@ def table(
     fields = tuple(Field(named[i]) for i in places)
     if wanted.fields is not None and len(wanted.fields) != len(fields):
         raise ConfigError(
-            f"{escaped(name, 200)}: samples have another shape than those of the training data"
+            f"{escape_name(name, 200)}: samples have another shape than those of the training data"
         )
     made = Table(
         name=name,
@@ -113,16 +113,16 @@ def usable(array: Array) -> bool:
     return array.dtype.kind in "fiub" and array.ndim >= 1
 
 
-def pick(names: list[str], candidates: tuple[str, ...]) -> str | None:
+def pick_name(names: list[str], candidates: tuple[str, ...]) -> str | None:
     """The first of `candidates` among `names`, whatever the case."""
     lowered = {n.lower(): n for n in reversed(names)}
     return next((lowered[c] for c in candidates if c in lowered), None)
 
 
-def picked(names: list[str], target: str | None) -> tuple[str | None, str | None]:
+def pick_arrays(names: list[str], target: str | None) -> tuple[str | None, str | None]:
     """Which array holds the inputs and which the targets. Raises ConfigError for a missing target."""
     if target is not None and target not in names:
         near = difflib.get_close_matches(target, names, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {listing(names, 12)}"
-        raise ConfigError(f"--target: there is no array {escaped(target)!r}; {hint}")
-    return pick([n for n in names if n != target], INPUTS), target or pick(names, TARGETS)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {list_names(names, 12)}"
+        raise ConfigError(f"--target: there is no array {escape_name(target)!r}; {hint}")
+    return pick_name([n for n in names if n != target], INPUTS), target or pick_name(names, TARGETS)

@@ -14,7 +14,17 @@ from pathlib import Path
 import msgspec
 
 from traindx.survey import hashes, headers
-from traindx.survey.api import Fact, Iterator, Measured, Progress, ReadError, listing, np, spellings, twins
+from traindx.survey.api import (
+    Fact,
+    Iterator,
+    Measured,
+    Progress,
+    ReadError,
+    list_names,
+    np,
+    similar_labels,
+    spellings,
+)
 from traindx.survey.headers import HEAD, TAIL, Medium, medium_of
 
 MOST_FILES = 1_000_000
@@ -24,7 +34,7 @@ REPORTS = 1000  # files from which progress is reported
 
 
 class Inspected(msgspec.Struct):
-    """What is in a folder: `paths` below it, `broken` (place, why), `labels` by path or none."""
+    """What is in a folder: `paths` below it, `why_unreadable` (place, why), `labels` by path or none."""
 
     paths: list[str]
     broken: list[tuple[int, str]]
@@ -55,7 +65,7 @@ def inspect_folder(folder: Path, codes: dict[str, int], progress: Progress | Non
     for place, path in enumerate(paths):
         if progress is not None and len(paths) >= REPORTS and place % 100 == 0:
             progress(place, len(paths))
-        mark, why = examined(folder / path)
+        mark, why = examine_file(folder / path)
         medium = medium_of(Path(path).suffix)
         if not why and medium in known and time.monotonic() < end:
             why = undecodable(folder / path, medium)
@@ -83,7 +93,7 @@ def unreadable(error: OSError) -> None:
     raise ReadError(str(error.filename), f"cannot be read: {error.strerror}") from error
 
 
-def examined(path: Path) -> tuple[int, str]:
+def examine_file(path: Path) -> tuple[int, str]:
     """A hash of a file's bytes, and why it cannot be read ("" where its header and length are in order)."""
     digest = hashlib.blake2b(digest_size=8)
     try:
@@ -98,7 +108,7 @@ def examined(path: Path) -> tuple[int, str]:
     except OSError as error:
         return 0, f"cannot be opened: {error.strerror}"
     digest.update(head + tail + str(size).encode())
-    return int.from_bytes(digest.digest(), "little"), headers.broken(head, tail, size)
+    return int.from_bytes(digest.digest(), "little"), headers.why_unreadable(head, tail, size)
 
 
 def survey_folder(
@@ -108,7 +118,7 @@ def survey_folder(
     codes: dict[str, int] = {}
     looked = inspect_folder(folder, codes, progress)
     other = None if held_out is None else inspect_folder(held_out, codes, progress)
-    made = Measured(facts=of_files(looked), reasons=dict(REASONS))
+    made = Measured(facts=file_facts(looked), reasons=dict(REASONS))
     made.rows["files-unreadable"] = np.array([place for place, _ in looked.broken], np.int64)
     repeats, conflicting = hashes.copies(looked.seen)
     made.facts |= {
@@ -117,21 +127,21 @@ def survey_folder(
     }
     made.rows["samples-duplicated"] = repeats
     if looked.labels:
-        made.facts |= of_classes(looked, other)
+        made.facts |= class_facts(looked, other)
         made.facts |= {
             "samples_conflicting": len(conflicting),
             "samples_conflicting_share": len(conflicting) / len(looked.paths),
         }
         made.rows["labels-contradict"] = conflicting
     if other is not None:
-        both, share = hashes.shared(looked.seen, other.seen)
+        both, share = hashes.shared_hashes(looked.seen, other.seen)
         made.facts |= {"train_val_overlap_share": share, "train_val_overlap": len(both),
                        "val_samples_hashed": len(other.paths), "train_samples_hashed": len(looked.paths)}  # fmt: skip
         made.rows["train-and-validation-overlap"] = both
     return made, notes(looked)
 
 
-def of_files(looked: Inspected) -> dict[str, Fact]:
+def file_facts(looked: Inspected) -> dict[str, Fact]:
     shown = [f"{looked.paths[place]} ({why})" for place, why in looked.broken]
     return {
         "dataset_size": len(looked.paths),
@@ -140,14 +150,14 @@ def of_files(looked: Inspected) -> dict[str, Fact]:
         "files_checked": len(looked.paths),
         "files_decoded": looked.decoded,
         "files_unreadable": len(looked.broken),
-        "files_unreadable_where": listing(shown, 10, limit=100, quotes=False),
+        "files_unreadable_where": list_names(shown, 10, limit=100, quotes=False),
         "data_origin": "folder",
     }
 
 
-def of_classes(looked: Inspected, other: Inspected | None) -> dict[str, Fact]:
+def class_facts(looked: Inspected, other: Inspected | None) -> dict[str, Fact]:
     counts = looked.counts
-    variants = twins(list(counts))
+    variants = similar_labels(list(counts))
     facts: dict[str, Fact] = {
         "classes": len(counts),
         "classes_seen": len(counts),
@@ -159,7 +169,7 @@ def of_classes(looked: Inspected, other: Inspected | None) -> dict[str, Fact]:
     }
     if other is not None and other.labels:
         new = sorted(set(other.counts) - set(counts))
-        facts |= {"label_unseen_classes": len(new), "label_unseen_where": listing(new)}
+        facts |= {"label_unseen_classes": len(new), "label_unseen_where": list_names(new)}
     return facts
 
 

@@ -97,7 +97,7 @@ def copies(seen: Seen) -> tuple[Ints, Ints]:
     return np.sort(rows[same]), np.sort(rows[conflicting[group]])
 
 
-def shared(training: Seen, held_out: Seen) -> tuple[Ints, float]:
+def shared_hashes(training: Seen, held_out: Seen) -> tuple[Ints, float]:
     """Ints of `held_out` that are in `training`, and their share of the rows that were compared."""
     share = min(training.share, held_out.share)
     for seen in (training, held_out):

@@ -18,7 +18,7 @@ def medium_of(suffix: str) -> Medium | None:
     return "image" if suffix.lower() in IMAGES else "sound" if suffix.lower() in SOUNDS else None
 
 
-def broken(head: bytes, tail: bytes, size: int) -> str:
+def why_unreadable(head: bytes, tail: bytes, size: int) -> str:
     """Why a file cannot be read, or "". `head` are its first HEAD bytes, `tail` its last TAIL."""
     if not size:
         return "is empty"

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from traindx.redaction import outward
+from traindx.redaction import round_outward
 from traindx.survey.gather import Gathered, Sample
-from traindx.survey.table import Field, Measured, escaped, listing, quoted
+from traindx.survey.table import Field, Measured, escape_name, list_names, quote_name
 from traindx.vocabulary import Bools, Fact, Floats, Ints
 
 FAR, FAR_LOG = 10.0, 3.0  # times the distance that 95 % of the values keep to
@@ -14,15 +14,15 @@ COMPARED = 512  # features that are compared with each other
 SAME = 1e-9  # 1 - |r| of features that are the same but for offset and scale
 
 
-def measured(found: Gathered, sample: Sample) -> Measured:
+def measure_inputs(found: Gathered, sample: Sample) -> Measured:
     """Every fact about the inputs of a table that has rows and features."""
     made = Measured()
-    for part in (missing(found), scale(found), outliers(found, sample), idle(found, sample)):
+    for part in (measure_missing(found), scale(found), outliers(found, sample), measure_idle(found, sample)):
         made.add(part)
     return made
 
 
-def missing(found: Gathered) -> Measured:
+def measure_missing(found: Gathered) -> Measured:
     columns, fields = found.columns, found.table.fields
     cells = max(columns.rows * len(fields), 1)
     facts: dict[str, Fact] = {
@@ -30,8 +30,8 @@ def missing(found: Gathered) -> Measured:
         "inputs_missing": int(columns.missing.sum()),
         "inputs_missing_share": float(columns.missing.sum() / cells),
         "inputs_missing_worst_share": float(columns.missing.max() / max(columns.rows, 1)),
-        "inputs_missing_where": named(fields, columns.missing),
-        "inputs_nonfinite_where": named(fields, columns.nonfinite),
+        "inputs_missing_where": name_features(fields, columns.missing),
+        "inputs_nonfinite_where": name_features(fields, columns.nonfinite),
         "inputs_inconvertible": found.inconvertible,
         "rows_malformed": len(found.table.facts.get("rows_malformed", ())),
     }
@@ -44,10 +44,10 @@ def missing(found: Gathered) -> Measured:
     return Measured(facts, rows)
 
 
-def named(fields: tuple[Field, ...], counts: Ints | Floats) -> str:
+def name_features(fields: tuple[Field, ...], counts: Ints | Floats) -> str:
     """The names of the features with a count, the largest first."""
     order = [i for i in np.argsort(-counts, kind="stable") if counts[i] > 0]
-    return listing([fields[i].name for i in order])
+    return list_names([fields[i].name for i in order])
 
 
 def numeric(found: Gathered) -> Bools:
@@ -69,8 +69,8 @@ def scale(found: Gathered) -> Measured:
             "inputs_std_mean": float(std.mean()),
             "inputs_std_min": float((varied if len(varied) else std).min()),
             "inputs_std_max": float(std.max()),
-            "inputs_min": outward(float(columns.low[which].min())),
-            "inputs_max": outward(float(columns.high[which].max())),
+            "inputs_min": round_outward(float(columns.low[which].min())),
+            "inputs_max": round_outward(float(columns.high[which].max())),
             "inputs_samples_read": columns.rows,
         }
     )
@@ -91,7 +91,7 @@ def outliers(found: Gathered, sample: Sample) -> Measured:
         "inputs_outliers": int(counts.sum()),
         "inputs_outlier_share": float(counts.sum() / cells),
         "inputs_outlier_reach": reach,
-        "inputs_outlier_where": named(found.table.fields, counts),
+        "inputs_outlier_where": name_features(found.table.fields, counts),
     }
     order = np.argsort(-rows, kind="stable")[: int((rows > 0).sum())]
     return Measured(facts, {"inputs-have-outliers": sample.rows[order]})
@@ -124,18 +124,21 @@ def distance(values: Floats) -> Floats:
     return np.asarray(apart / inner if inner > 0 else np.zeros(len(values)))
 
 
-def idle(found: Gathered, sample: Sample) -> Measured:
+def measure_idle(found: Gathered, sample: Sample) -> Measured:
     """Features that never change, and features that repeat another."""
     constant, fields = found.columns.constant, found.table.fields
-    twins = duplicated(found, sample, constant)
+    twins = duplicated_features(found, sample, constant)
     return Measured(
         {
             "inputs_constant_features": int(constant.sum()),
             "inputs_features": len(fields),
-            "inputs_constant_where": named(fields, constant.astype(np.int64)),
+            "inputs_constant_where": name_features(fields, constant.astype(np.int64)),
             "inputs_duplicate_features": len(twins),
-            "inputs_duplicate_where": listing(
-                [f"{quoted(escaped(fields[b].name))} = {quoted(escaped(fields[a].name))}" for a, b in twins],
+            "inputs_duplicate_where": list_names(
+                [
+                    f"{quote_name(escape_name(fields[b].name))} = {quote_name(escape_name(fields[a].name))}"
+                    for a, b in twins
+                ],
                 limit=100,
                 quotes=False,
             ),
@@ -143,7 +146,7 @@ def idle(found: Gathered, sample: Sample) -> Measured:
     )
 
 
-def duplicated(found: Gathered, sample: Sample, constant: Bools) -> list[tuple[int, int]]:
+def duplicated_features(found: Gathered, sample: Sample, constant: Bools) -> list[tuple[int, int]]:
     """Pairs (first, copy) of features that are equal in every row, or up to offset and scale in the
     sample."""
     first: dict[int, int] = {}

@@ -57,10 +57,12 @@ def check_data(
         fitted="label-noise" in slugs or (sensitive is not None and "slices" in slugs),
         progress=progress,
     )
-    return judged(surveyed, config, checks, begun)
+    return judge_survey(surveyed, config, checks, begun)
 
 
-def judged(surveyed: survey.Survey, config: Config, checks: Sequence[Check], begun: float) -> DataCheck:
+def judge_survey(
+    surveyed: survey.Survey, config: Config, checks: Sequence[Check], begun: float
+) -> DataCheck:
     """The ordinary diagnosis of the facts, and the checks as views on it."""
     asked = {rule.slug for rule in pipeline.select(rules.catalogue(), config) if rule.family == "DAT"}
     if not asked:
@@ -72,7 +74,7 @@ def judged(surveyed: survey.Survey, config: Config, checks: Sequence[Check], beg
         command=("--data", redact_text(surveyed.name)),
         seconds=round(time.monotonic() - begun, 1),
         checks=results(
-            fitting(checks, surveyed),
+            fitting_checks(checks, surveyed),
             diagnosis.first,
             diagnosis.runs[0].setup,
             surveyed.measured.reasons,
@@ -85,7 +87,7 @@ def judged(surveyed: survey.Survey, config: Config, checks: Sequence[Check], beg
     return DataCheck(report, surveyed.measured.rows)
 
 
-def fitting(checks: Sequence[Check], surveyed: survey.Survey) -> list[Check]:
+def fitting_checks(checks: Sequence[Check], surveyed: survey.Survey) -> list[Check]:
     """The checks that suit this kind of data. The first says what was left out or sampled."""
     folder = surveyed.format == "folder"
     kept = [check for check in checks if (check.slug in OF_FOLDERS if folder else check.slug != "files")]

@@ -4,10 +4,10 @@ from typing import Literal
 
 import numpy as np
 
-from traindx.redaction import outward
+from traindx.redaction import round_outward
 from traindx.survey.gather import Gathered, Sample
 from traindx.survey.inputs import far_out
-from traindx.survey.table import Codes, Measured, escaped, listing
+from traindx.survey.table import Codes, Measured, escape_name, list_names
 from traindx.vocabulary import Fact
 
 Task = Literal["classes", "numbers"]
@@ -29,7 +29,7 @@ def task_of(found: Gathered) -> Task:
     return "classes" if len(values) <= FEW or many else "numbers"
 
 
-def measured(
+def measure_labels(
     found: Gathered, sample: Sample, task: Task, codes: Codes, held_out: Gathered | None
 ) -> Measured:
     """Facts about the targets of a table that has targets."""
@@ -53,13 +53,13 @@ def measured(
             "label_gaps": whole[-1] - whole[0] + 1 - len(whole),
         }
     else:
-        variants = twins([words[int(c)] for c in counts if int(c) < len(words)])
+        variants = similar_labels([words[int(c)] for c in counts if int(c) < len(words)])
         facts |= {"label_twins": len(variants), "label_twins_where": spellings(variants)}
-    facts |= unseen(found, held_out, words)
+    facts |= unseen_classes(found, held_out, words)
     return Measured(facts)
 
 
-def twins(words: list[str]) -> list[tuple[str, ...]]:
+def similar_labels(words: list[str]) -> list[tuple[str, ...]]:
     """Labels that differ in case, blanks or the characters between words only."""
     groups: dict[str, list[str]] = {}
     for word in words:
@@ -69,18 +69,20 @@ def twins(words: list[str]) -> list[tuple[str, ...]]:
 
 def spellings(variants: list[tuple[str, ...]]) -> str:
     """Groups of labels that differ in spelling only, such as "'yes' / 'Yes '"."""
-    return listing(
-        [" / ".join(repr(escaped(word)) for word in group) for group in variants], limit=100, quotes=False
+    return list_names(
+        [" / ".join(repr(escape_name(word)) for word in group) for group in variants],
+        limit=100,
+        quotes=False,
     )
 
 
-def unseen(found: Gathered, held_out: Gathered | None, words: list[str]) -> dict[str, Fact]:
+def unseen_classes(found: Gathered, held_out: Gathered | None, words: list[str]) -> dict[str, Fact]:
     """Classes of the validation data that are not in the training data."""
     if held_out is None or not held_out.classes:
         return {}
     new = [c for c in held_out.classes if c not in found.classes]
     names = [words[int(c)] if int(c) < len(words) else f"{c:g}" for c in new]
-    return {"label_unseen_classes": len(new), "label_unseen_where": listing(names)}
+    return {"label_unseen_classes": len(new), "label_unseen_where": list_names(names)}
 
 
 def numbers(found: Gathered, sample: Sample) -> Measured:
@@ -91,8 +93,8 @@ def numbers(found: Gathered, sample: Sample) -> Measured:
         "targets_mean_abs": float(abs(column.mean[0])),
         "targets_std": float(column.std[0]),
         "targets_std_max": float(column.std[0]),
-        "targets_min": outward(float(column.low[0])),
-        "targets_max": outward(float(column.high[0])),
+        "targets_min": round_outward(float(column.low[0])),
+        "targets_max": round_outward(float(column.high[0])),
         "targets_distinct": len(found.classes),
         "targets_outliers": int(far.sum()),
         "targets_outlier_share": float(far.mean()) if len(far) else 0.0,

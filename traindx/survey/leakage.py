@@ -1,6 +1,17 @@
 """Whether one feature alone predicts the target."""
 
-from traindx.survey.api import Fact, Floats, Gathered, Kind, Measured, Sample, Task, escaped, listing, np
+from traindx.survey.api import (
+    Fact,
+    Floats,
+    Gathered,
+    Kind,
+    Measured,
+    Sample,
+    Task,
+    escape_name,
+    list_names,
+    np,
+)
 
 LEAST = 50  # samples
 BINS, EACH = 64, 16  # of a feature with many values, and samples a bin
@@ -8,7 +19,7 @@ ROWS = 20_000
 LEAKS = 0.98  # skill from which a feature is named
 
 
-def measured(found: Gathered, sample: Sample, task: Task) -> Measured:
+def measure_leakage(found: Gathered, sample: Sample, task: Task) -> Measured:
     """The skill of the best single feature (0: as good as the best constant answer, 1: perfect), on rows
     that its table was not made from, and of the next best."""
     known = np.flatnonzero(np.isfinite(sample.target))[:: max(1, len(sample.rows) // ROWS)]
@@ -26,26 +37,26 @@ def measured(found: Gathered, sample: Sample, task: Task) -> Measured:
         "feature_skill_best": float(skills[best[0]]),
         "feature_skill_next": float(skills[best[1]]) if len(best) > 1 else 0.0,
         "feature_skill_samples": len(known),
-        "feature_skill_best_name": escaped(fields[best[0]].name),
-        "feature_skill_where": listing(leaking),
+        "feature_skill_best_name": escape_name(fields[best[0]].name),
+        "feature_skill_where": list_names(leaking),
     }
     return Measured(facts)
 
 
 def skill(values: Floats, target: Floats, kind: Kind, task: Task) -> float:
     """How well a table of the target over bins of one feature, made on one half, does on the other half."""
-    cells = binned(values, kind)
+    cells = bin_values(values, kind)
     half = len(values) // 2
     parts = (slice(None, half), slice(half, None))
     if task == "numbers":
-        scores = [explained(cells, target, a, b) for a, b in (parts, parts[::-1])]
+        scores = [explained_variance(cells, target, a, b) for a, b in (parts, parts[::-1])]
     else:
         _, classes = np.unique(target, return_inverse=True)
         scores = [accuracy(cells, classes, a, b) for a, b in (parts, parts[::-1])]
     return float(np.clip(np.mean(scores), 0.0, 1.0))
 
 
-def binned(values: Floats, kind: Kind) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
+def bin_values(values: Floats, kind: Kind) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
     """`cell[n]`: the values themselves where they are few or words, bins of equal counts else; missing
     values have a cell of their own."""
     finite = np.isfinite(values)
@@ -71,7 +82,7 @@ def accuracy(cells: np.ndarray, classes: np.ndarray, known: slice, asked: slice)
     return (right - guess) / (1 - guess) if guess < 1 else 0.0
 
 
-def explained(cells: np.ndarray, target: Floats, known: slice, asked: slice) -> float:
+def explained_variance(cells: np.ndarray, target: Floats, known: slice, asked: slice) -> float:
     """R2 on the rows `asked` of the bins' means on `known`."""
     size = int(cells.max()) + 1
     counts = np.bincount(cells[known], minlength=size)

@@ -47,10 +47,10 @@ class Predicted(msgspec.Struct, frozen=True):
         return np.asarray(self.probabilities.argmax(1) != self.labels)
 
 
-def measured(found: Gathered, sample: Sample, task: Task) -> tuple[Measured, Predicted | None]:
+def measure_label_noise(found: Gathered, sample: Sample, task: Task) -> tuple[Measured, Predicted | None]:
     """The estimated share of wrong labels, the suspicious rows (worst first), and the predictions behind
     them."""
-    why = lacking(sample, task)
+    why = why_labels_unjudged(sample, task)
     predicted = None
     if not why:
         predicted, why = predict(found, sample)
@@ -74,7 +74,7 @@ def measured(found: Gathered, sample: Sample, task: Task) -> tuple[Measured, Pre
     return Measured(facts, {"labels-look-noisy": rows}), predicted
 
 
-def lacking(sample: Sample, task: Task) -> str:
+def why_labels_unjudged(sample: Sample, task: Task) -> str:
     """Why labels cannot be judged, or ""."""
     import importlib.util
 
@@ -98,7 +98,7 @@ def predict(found: Gathered, sample: Sample) -> tuple[Predicted | None, str]:
         return None, f"there are more than {MOST_CLASSES} classes"
     places, labels = places[common[labels]], (np.cumsum(common) - 1)[labels[common[labels]]]
     width = min(len(found.table.fields), MOST_COLUMNS) + 2048 * len(sample.texts)
-    chosen = thinned(labels, min(MOST_ROWS, int(WORK / (width * common.sum()))))
+    chosen = thin_rows(labels, min(MOST_ROWS, int(WORK / (width * common.sum()))))
     places, labels = places[chosen], labels[chosen]
     inputs = matrix(found.table.fields, sample, places, MOST_COLUMNS)
     if not inputs.shape[1]:
@@ -106,7 +106,7 @@ def predict(found: Gathered, sample: Sample) -> tuple[Predicted | None, str]:
     return Predicted(places, labels, probabilities(inputs, labels)), ""
 
 
-def thinned(labels: Labels, most: int) -> NDArray[np.intp]:
+def thin_rows(labels: Labels, most: int) -> NDArray[np.intp]:
     """At most about `most` rows, drawn fairly, LEAST_A_CLASS of each class at least."""
     order = np.random.default_rng(SEED).permutation(len(labels))
     if len(labels) <= most:
@@ -178,7 +178,7 @@ def matrix(fields: tuple[Field, ...], sample: Sample, rows: NDArray[np.intp], mo
     plain = [i for i, f in enumerate(fields) if f.kind == "number"]
     plain = plain[:: -(-len(plain) // most) or 1]
     if plain:
-        parts.append(standardized(sample.features[rows][:, plain]))
+        parts.append(standardize_rows(sample.features[rows][:, plain]))
     parts += [indicators(sample.features[rows, i]) for i, f in enumerate(fields) if f.kind == "category"][
         :most
     ]
@@ -189,7 +189,7 @@ def matrix(fields: tuple[Field, ...], sample: Sample, rows: NDArray[np.intp], mo
     return np.asarray(made[:, made.max(0) > made.min(0)]) if len(made) else made
 
 
-def standardized(values: Floats) -> Matrix:
+def standardize_rows(values: Floats) -> Matrix:
     """Mean 0 and spread 1, the median where a value is missing, far values pulled in, and an indicator of
     what was missing."""
     bad = ~np.isfinite(values)

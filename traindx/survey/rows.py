@@ -43,7 +43,7 @@ def by_chance(features: Floats, rows: int) -> float:
 
 def overlap(found: Gathered, held_out: Gathered) -> Measured:
     """Validation samples that are training samples as well."""
-    both, share = hashes.shared(found.seen, held_out.seen)
+    both, share = hashes.shared_hashes(found.seen, held_out.seen)
     known, _, _ = found.seen.all()
     marks, _, _ = held_out.seen.all()
     return Measured(

@@ -2,14 +2,16 @@
 
 import math
 
-from traindx.survey.api import Fact, Floats, Gathered, Measured, Sample, Task, listing, np
+from traindx.survey.api import Fact, Floats, Gathered, Measured, Sample, Task, list_names, np
 from traindx.survey.inputs import numeric
 
 LEAST = 20  # rows on both sides
 CHANCE = 1e-3  # of any feature to seem shifted where none is
 
 
-def measured(found: Gathered, sample: Sample, held_out: Gathered, other: Sample, task: Task) -> Measured:
+def measure_shift(
+    found: Gathered, sample: Sample, held_out: Gathered, other: Sample, task: Task
+) -> Measured:
     """Offsets and spreads over all features, and the features whose distributions differ."""
     if min(len(sample.rows), len(other.rows)) < LEAST:
         return Measured(reasons={"val_inputs_shift": f"needs {LEAST} samples on both sides"})
@@ -47,7 +49,7 @@ def features(found: Gathered, sample: Sample, other: Sample) -> dict[str, Fact]:
     return {
         "val_shift_largest": float(np.where(beyond > 0, distances, 0.0).max(initial=0.0)),
         "val_shifted_features": len(shifted),
-        "val_shift_where": listing([fields[i].name for i in shifted]),
+        "val_shift_where": list_names([fields[i].name for i in shifted]),
     }
 
 

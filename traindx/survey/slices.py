@@ -1,6 +1,17 @@
 """Whether labels, and the errors of a model, are spread evenly over the slices of a sensitive column."""
 
-from traindx.survey.api import Codes, Fact, Floats, Gathered, Measured, NDArray, Sample, Task, escaped, np
+from traindx.survey.api import (
+    Codes,
+    Fact,
+    Floats,
+    Gathered,
+    Measured,
+    NDArray,
+    Sample,
+    Task,
+    escape_name,
+    np,
+)
 from traindx.survey.noise import Predicted
 
 LEAST = 30  # samples of a slice
@@ -10,7 +21,7 @@ CLASSES = 20  # most frequent classes whose rates are compared
 Compared = tuple[float, float, int, int]  # largest difference, its standard errors, slice, class
 
 
-def measured(
+def measure_slices(
     found: Gathered, sample: Sample, task: Task, codes: Codes, predicted: Predicted | None
 ) -> Measured:
     """The largest differences between a slice and all others: of the rate of a class (or the mean target, in
@@ -24,7 +35,7 @@ def measured(
         return Measured(reasons={"slice_label_gap": f"needs two slices with {LEAST} samples each"})
     words = codes.words("sensitive:" + column)
     facts: dict[str, Fact] = {
-        "slices": len(values), "slices_compared": len(kept), "slice_column": escaped(column),
+        "slices": len(values), "slices_compared": len(kept), "slice_column": escape_name(column),
         "slice_smallest_share": float(counts.min() / counts.sum()),
     }  # fmt: skip
     known = np.isfinite(sample.target)
@@ -47,7 +58,7 @@ def gap_facts(name: str, gap: Compared, words: list[str], slices: Floats) -> dic
     return {
         f"{name}_gap": difference,
         f"{name}_gap_errors": errors,
-        f"{name}_gap_slice": escaped(words[code] if code < len(words) else code),
+        f"{name}_gap_slice": escape_name(words[code] if code < len(words) else code),
     }
 
 
@@ -63,14 +74,14 @@ def largest(
     for place, code in enumerate(slices):
         inside = groups == code
         for number, column in enumerate(columns):
-            difference, error = apart(column, inside)
+            difference, error = mean_difference(column, inside)
             score = abs(difference) / error if error > 0 else 0.0
             if score > best[1]:
                 best = (difference, score, place, number)
     return best
 
 
-def apart(column: Floats, inside: NDArray[np.bool_]) -> tuple[float, float]:
+def mean_difference(column: Floats, inside: NDArray[np.bool_]) -> tuple[float, float]:
     """The difference of the means inside and outside, and its standard error (pooled spread)."""
     a, b = column[inside], column[~inside]
     if not len(a) or not len(b):

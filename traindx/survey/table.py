@@ -105,7 +105,7 @@ LIMIT = 40  # characters of a name
 SHOWN = 6
 
 
-def escaped(name: object, limit: int = LIMIT) -> str:
+def escape_name(name: object, limit: int = LIMIT) -> str:
     """`name` on one line, at most `limit` characters, every control or invisible character spelled out."""
     text = str(name)
     text = text if len(text) <= limit else text[: limit - 1] + "…"
@@ -114,21 +114,25 @@ def escaped(name: object, limit: int = LIMIT) -> str:
     )
 
 
-def listing(names: Sequence[object], most: int = SHOWN, *, limit: int = LIMIT, quotes: bool = True) -> str:
+def list_names(
+    names: Sequence[object], most: int = SHOWN, *, limit: int = LIMIT, quotes: bool = True
+) -> str:
     """ "a, b, c and 4 more", each at most `limit` characters; with `quotes`, names that hold a comma or
     blank are quoted."""
-    shown = [quoted(escaped(n, limit)) if quotes else escaped(n, limit) for n in islice(names, most)]
+    shown = [
+        quote_name(escape_name(n, limit)) if quotes else escape_name(n, limit) for n in islice(names, most)
+    ]
     rest = len(names) - len(shown)
     return ", ".join(shown) + (f" and {rest:,} more" if rest else "")
 
 
-def quoted(name: str) -> str:
+def quote_name(name: str) -> str:
     return repr(name) if not name or any(c in name for c in ", ;'\"") else name
 
 
 def indices(rows: Iterable[int], most: int = 10) -> str:
     """Row numbers (from 0) as a short list."""
-    return listing([str(int(r)) for r in rows], most)
+    return list_names([str(int(r)) for r in rows], most)
 
 
 MOST_ROWS = 100_000

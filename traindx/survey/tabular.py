@@ -20,8 +20,8 @@ from traindx.survey.api import (
     Objects,
     Table,
     Wanted,
-    escaped,
-    listing,
+    escape_name,
+    list_names,
     np,
     rows_a_chunk,
 )
@@ -41,15 +41,15 @@ def table(
 ) -> Table:
     """A Table over pyarrow record batches, whose columns are called `names`. Raises ConfigError where the
     target or the sensitive column is not among them."""
-    target = chosen(names, wanted.target, "--target")
-    sensitive = chosen(names, wanted.sensitive, "--sensitive")
+    target = choose_column(names, wanted.target, "--target")
+    sensitive = choose_column(names, wanted.sensitive, "--sensitive")
     first = next(blocks(), None)
     kinds = {n: kind_of(first.column(i)) if first is not None else "number" for i, n in enumerate(names)}
     fields = wanted.fields or features(names, kinds, target)
     missing = [f.name for f in fields if f.name not in names]
     if missing:
         raise ConfigError(
-            f"{escaped(name, 200)}: has no column {listing(missing)}, which the training data have"
+            f"{escape_name(name, 200)}: has no column {list_names(missing)}, which the training data have"
         )
     left_out = tuple(f.name for f in fields if f.kind == "identifier")
     kept = tuple(f for f in fields if f.kind != "identifier")
@@ -71,15 +71,15 @@ def table(
     )
 
 
-def chosen(names: list[str], given: str | None, option: str) -> str | None:
+def choose_column(names: list[str], given: str | None, option: str) -> str | None:
     """The column that is asked for by name, or by number (from 0, or from the end)."""
     if given is None or given in names:
         return given
     if given.lstrip("-").isdecimal() and -len(names) <= int(given) < len(names):
         return names[int(given)]
     near = difflib.get_close_matches(given, names, n=1)
-    hint = f"did you mean {escaped(near[0])!r}?" if near else f"there are {listing(names, 12)}"
-    raise ConfigError(f"{option}: there is no column {escaped(given)!r}; {hint}")
+    hint = f"did you mean {escape_name(near[0])!r}?" if near else f"there are {list_names(names, 12)}"
+    raise ConfigError(f"{option}: there is no column {escape_name(given)!r}; {hint}")
 
 
 def features(names: list[str], kinds: dict[str, Kind], target: str | None) -> tuple[Field, ...]:

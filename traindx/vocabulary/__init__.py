@@ -84,7 +84,7 @@ from traindx.vocabulary.signals import (
     UNQUANTIZED,
     direction_of,
 )
-from traindx.vocabulary.wording import certainty, format_step, lowered
+from traindx.vocabulary.wording import certainty, format_step, lower_first
 
 __all__ = [
     "ENDINGS",
@@ -147,7 +147,7 @@ __all__ = [
     "direction_of",
     "format_step",
     "frozen_array",
-    "lowered",
+    "lower_first",
     "series",
     "threshold",
 ]

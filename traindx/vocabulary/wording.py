@@ -3,7 +3,7 @@
 import math
 
 
-def lowered(title: str) -> str:
+def lower_first(title: str) -> str:
     """A title for the middle of a sentence: a small first letter, unless it begins with an acronym."""
     return title if title[1:2].isupper() else title[:1].lower() + title[1:]
 

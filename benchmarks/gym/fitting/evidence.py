@@ -139,7 +139,7 @@ def without_facts(run: Run, names: tuple[str, ...]) -> Run:
 
 def signs(run: Run) -> dict[str, Any]:
     """Values of the signs, and the scores that the hand-set weights give."""
-    run = pipeline.prepared(run, Config())
+    run = pipeline.prepare_run(run, Config())
     features = Features(run)
     outcomes = judge(run, features, catalogue(), {})
     found = signs_of(outcomes, facts_of(run, features), (), grades_of(run, features))

@@ -21,9 +21,9 @@ from benchmarks.gym.scoring.diagnoses import longest
 from benchmarks.gym.scoring.labels import labelled
 from benchmarks.gym.scoring.tables import markdown, share
 from traindx import pipeline
-from traindx.causes.verdict.harm import OWN_SCORES, at_end, falls_short, gaps
+from traindx.causes.verdict.harm import OWN_SCORES, falls_short, gaps, late_level
 from traindx.errors import ReadError
-from traindx.features.curves.gradient_norms import shed
+from traindx.features.curves.gradient_norms import share_lost
 from traindx.features.curves.progress import is_learning
 from traindx.features.curves.score_scales import late_skills
 from traindx.features.shared import Features
@@ -53,10 +53,10 @@ class Case:
 def signs_of(run: Run, said: RunDiagnosis) -> list[float]:
     """What the run achieved compared with what is possible, each from 0 (good) to about 1; in the order of `SIGNS`."""
     features = Features(run)
-    own = [v for n in OWN_SCORES if (v := at_end(features, n)) is not None]
+    own = [v for n in OWN_SCORES if (v := late_level(features, n)) is not None]
     found, unseen, curve = gaps(run, features), late_skills(features, "val/"), features.objective
     grave = {f.slug: 1 - SEVERITIES.index(f.severity) / (len(SEVERITIES) - 1) for f in said.findings}
-    left = 1 - shed(curve) if curve is not None and curve.n else 1.0
+    left = 1 - share_lost(curve) if curve is not None and curve.n else 1.0
     healthy = next((h.probability for h in said.hypotheses if h.cause == "healthy"), 0.0)
     return [
         1 - min(1.0, max(0.0, max(own, default=1.0))),

@@ -14,7 +14,7 @@ from benchmarks.gym.fitting import fit
 from benchmarks.gym.fitting.fit import Floats, Table
 from traindx.causes.grades.weights import SAME_AS
 from traindx.causes.ranking.fitted import sign_of
-from traindx.causes.ranking.probabilities import explain_away, explained_by
+from traindx.causes.ranking.probabilities import explain_away, explained_groups
 from traindx.causes.ranking.rank import EXPLAINS, findings_of, hand_terms
 from traindx.causes.ranking.signs import CLEAR, GRAVITY, GROUP_OF, Sign
 from traindx.vocabulary.diagnosis import Severity
@@ -66,7 +66,7 @@ def with_second(
             model.scale[view] * c.prior + b
             for c, b in zip(fit.fitted_causes(), model.base[view], strict=True)
         ]
-        explained = explained_by(parts[int(p[i].argmax())][0], signs, EXPLAINS)
+        explained = explained_groups(parts[int(p[i].argmax())][0], signs, EXPLAINS)
         told[i] = explain_away(p[i], bases, terms, signs, explained, whole.causes.index("healthy"))
     return told
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from traindx.capture.arrays.batch import COMPARED, Data, identifying, padding_share
+from traindx.capture.arrays.batch import COMPARED, Data, count_identifying_features, padding_share
 
 
 def host(found: Any) -> Any:
@@ -40,10 +40,10 @@ def test_targets_are_not_paired_with_the_inputs_of_another_batch() -> None:
 def test_features_that_identify_a_sample() -> None:
     chance = np.random.default_rng(0)
     measured = chance.normal(size=(32, 5)).astype("f4")
-    assert identifying(measured) == 5
-    assert identifying(np.concatenate([measured, measured[:16]])) == 5  # half of them copied
-    assert identifying(chance.integers(0, 9, (32, 5)).astype("f4")) == 0
-    assert identifying(measured[:4]) == 0  # too few to tell
+    assert count_identifying_features(measured) == 5
+    assert count_identifying_features(np.concatenate([measured, measured[:16]])) == 5  # half of them copied
+    assert count_identifying_features(chance.integers(0, 9, (32, 5)).astype("f4")) == 0
+    assert count_identifying_features(measured[:4]) == 0  # too few to tell
 
 
 def test_padding_only_fills_the_ends_of_sequences() -> None:

@@ -136,7 +136,7 @@ def test_init_is_made_before_the_first_step_and_once() -> None:
 
         def rewritten(style=style) -> nn.Module:
             model = perceptron()()
-            from traindx.capture.torch.alter.chance import generator
+            from traindx.capture.torch.alter.random_state import generator
 
             reinitialize(model, "he", generator("init"))
             return model

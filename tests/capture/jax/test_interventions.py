@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import traindx
-from traindx.capture.experiment.applies import implemented
+from traindx.capture.experiment.applies import implementations
 
 if any(importlib.util.find_spec(name) is None for name in ("jax", "optax", "libcst")):
     pytest.skip("JAX, optax and LibCST are not all installed", allow_module_level=True)
@@ -173,7 +173,7 @@ def test_as_the_edit_of_the_source_writes_it(results) -> None:
 
 def test_every_intervention_is_tried_here() -> None:
     elsewhere = {"steps", "seed", "skip_nonfinite"}
-    for name in set(implemented("traindx.capture.jax.interventions")) - elsewhere:
+    for name in set(implementations("traindx.capture.jax.interventions")) - elsewhere:
         assert f'"{name}": ((' in TRAINS, name
 
 

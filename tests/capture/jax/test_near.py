@@ -15,8 +15,8 @@ import jax.numpy as jnp  # noqa: E402
 
 from traindx.capture.compiled.backend import CompiledBackend  # noqa: E402
 from traindx.capture.compiled.steps import READINGS, Steps  # noqa: E402
-from traindx.capture.jax.near import Near  # noqa: E402
-from traindx.capture.jax.readings import at_hand, far, send_step  # noqa: E402
+from traindx.capture.jax.host_weights import Near  # noqa: E402
+from traindx.capture.jax.readings import available_weights, device_readings, send_step  # noqa: E402
 from traindx.capture.jax.trees import leaves_of  # noqa: E402
 from traindx.capture.session.session import Session  # noqa: E402
 
@@ -60,9 +60,9 @@ def step(recorder: Recorder, given: bool, computed: list[Any], w: Any, x: Any) -
     update = jax.tree.map(lambda g: -0.1 * g, gradient)
     leaves = [jax.tree.leaves(tree) for tree in (gradient, update, w if given else {})]
     send_step(recorder.here, recorder.elsewhere, *leaves)
-    return jax.tree.map(jnp.add, w, update), far([v for part in leaves for v in part], (2, len(leaves[2])))[
-        0
-    ][0]
+    return jax.tree.map(jnp.add, w, update), device_readings(
+        [v for part in leaves for v in part], (2, len(leaves[2]))
+    )[0][0]
 
 
 def trained(recorder: Recorder, given: bool = True, **options: Any) -> list[Any]:
@@ -158,18 +158,18 @@ def test_eager_scanned_and_rematerialized(tmp_path: Path) -> None:
 def test_weights_are_those_that_the_gradients_are_of() -> None:
     w = [jnp.ones(3), jnp.ones((2, 2))]
     g = [jnp.zeros(3), jnp.zeros((2, 2))]
-    assert at_hand(w, g) == w
-    assert at_hand(w[:1], g) == []
-    assert at_hand([], g) == []
+    assert available_weights(w, g) == w
+    assert available_weights(w[:1], g) == []
+    assert available_weights([], g) == []
     inside: list[int] = []
 
     @jax.jit
     def other(g: Any) -> Any:
-        inside.extend([len(at_hand(w, g)), len(at_hand(g, g))])
+        inside.extend([len(available_weights(w, g)), len(available_weights(g, g))])
         return g
 
     other(g)
     assert inside == [0, 2]  # `w` is no part of that computation
     gone = jax.jit(lambda w: [v + 1 for v in w], donate_argnums=0)
     gone(w)
-    assert at_hand(w, g) == []
+    assert available_weights(w, g) == []

@@ -134,7 +134,7 @@ def test_what_is_packed_is_not_called_unrounded() -> None:
     script = """
 import keras
 from traindx.capture.keras.facts import architecture, plain_layers
-from traindx.capture.keras.rounded import Rounded
+from traindx.capture.keras.quantized_layers import Rounded
 
 model = keras.Sequential([keras.Input((16,)), keras.layers.Dense(8)])
 layers = plain_layers(model)
@@ -160,6 +160,8 @@ def test_levels_are_measured_as_in_pytorch() -> None:
         other = np.clip(np.round((own + 0.1 * chance.normal(size=own.shape)) / scale), -4, 4) * scale * 1.5
         as_tensors = [torch.tensor(values) for values in (used, own, other)]
         np.testing.assert_allclose(
-            levels.measured(used, own), theirs.measured(*as_tensors[:2]).numpy(), rtol=1e-5
+            levels.level_statistics(used, own), theirs.measured(*as_tensors[:2]).numpy(), rtol=1e-5
         )
-        assert levels.moved(other, used) == pytest.approx(float(theirs.moved(as_tensors[2], as_tensors[0])))
+        assert levels.moved_share(other, used) == pytest.approx(
+            float(theirs.moved(as_tensors[2], as_tensors[0]))
+        )

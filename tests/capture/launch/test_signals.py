@@ -20,7 +20,7 @@ LAUNCH = """
 import sys
 from pathlib import Path
 from traindx.capture.launch.command import Request, launch
-from traindx.capture.launch.signals import end_like
+from traindx.capture.launch.signals import end_by_signal
 ended = launch(sys.argv[2:], Request(Path(sys.argv[1])))
 sys.exit(end_like(ended.status, ended.signal))
 """

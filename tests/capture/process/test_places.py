@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from traindx.capture.process.places import left_for_good
+from traindx.capture.process.places import is_left_for_good
 
 SCRIPT = """\
 for a in x:
@@ -42,8 +42,8 @@ def test_by_the_loops_around_it(
     file = tmp_path / "train.py"
     file.write_text(SCRIPT)
     old, new = (tuple((str(file), first, line) for first, line in chain) for chain in (before, now))
-    assert left_for_good(old, new) is gone
+    assert is_left_for_good(old, new) is gone
 
 
 def test_without_its_source_nothing_is_known() -> None:
-    assert not left_for_good((("<stdin>", 1, 2),), (("<stdin>", 1, 3),))
+    assert not is_left_for_good((("<stdin>", 1, 2),), (("<stdin>", 1, 3),))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import traindx
-from traindx.capture.signals import by_parameter, catalogue
+from traindx.capture.signals import catalogue, parameter_families
 from traindx.capture.signals.family import Cost, Modules
 from traindx.causes.catalogue import catalogue as causes
 from traindx.vocabulary.signals import SIGNALS
@@ -34,7 +34,7 @@ def test_a_family_is_declared_in_the_words_of_the_vocabulary(family: object) -> 
 
 
 def test_every_parameter_signal_has_a_reader() -> None:
-    for family in by_parameter():
+    for family in parameter_families():
         name = f"traindx.capture.torch.measure.by_parameter.{family.kind}"
         file = name.replace(".", "/") + ".py"
         assert importlib.util.find_spec(name), f"{family.kind}: add {file} with read(parameters, elsewhere)"
@@ -93,7 +93,7 @@ def test_shares_are_weighted_by_size_and_unknown_where_nothing_was_read() -> Non
 
 
 def test_weights_are_read_of_every_parameter() -> None:
-    (weights,) = (f for f in by_parameter() if f.kind == "weights")
+    (weights,) = (f for f in parameter_families() if f.kind == "weights")
     assert weights.panels is not None
     found = {n: v for n, _, v in weights.panels(MODULES, np.array([3.0, 2.0, 4.0, 1.0, 7.0, 5.0]))}
     assert found["weight_norm"].tolist() == [5.0, 2.0]

@@ -16,7 +16,7 @@ from torch import nn  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
 import traindx  # noqa: E402
-from traindx.capture.process.guard import guarded, quietly  # noqa: E402
+from traindx.capture.process.guard import guard_method, without_warnings  # noqa: E402
 from traindx.capture.session import pace  # noqa: E402
 from traindx.capture.session.clock import Clock  # noqa: E402
 from traindx.capture.session.measures import Measures  # noqa: E402
@@ -53,17 +53,17 @@ class Observer:
     def failed(self, where: str, error: Exception) -> None:
         raise AssertionError(where) from error
 
-    @guarded
+    @guard_method
     def look(self) -> None:
         self.hands.spend(1.0)
         self.note()
         self.hands.spend(1.0)
 
-    @guarded
+    @guard_method
     def note(self) -> None:
         self.hands.spend(5.0)
 
-    @guarded
+    @guard_method
     def stop(self) -> None:
         self.hands.spend(2.0)
         raise KeyboardInterrupt
@@ -239,7 +239,7 @@ def test_rows_wait_for_others_but_not_for_long() -> None:
 @pytest.mark.filterwarnings("error")
 def test_overflow_is_quiet_inside_and_loud_outside() -> None:
     large = np.full(4, 1e30, np.float32)
-    assert quietly(np.dot, large, large) == math.inf
+    assert without_warnings(np.dot, large, large) == math.inf
     with pytest.raises(RuntimeWarning):
         np.dot(large, large)
 

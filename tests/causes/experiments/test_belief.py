@@ -6,7 +6,7 @@ import pytest
 
 from traindx.causes.catalogue import catalogue
 from traindx.causes.experiments import HELPED, TRIED
-from traindx.causes.experiments.belief import CHANCES, Outcome, outcome_of, updated
+from traindx.causes.experiments.belief import CHANCES, Outcome, outcome_of, update_belief
 from traindx.vocabulary.diagnosis import Hypothesis
 
 
@@ -15,7 +15,7 @@ def believed(**shares: float) -> list[Hypothesis]:
 
 
 def test_it_is_bayes_rule() -> None:
-    found = updated(believed(dead_relus=0.5, clip_too_tight=0.5), ("dead-relus",), "confirmed", "x")
+    found = update_belief(believed(dead_relus=0.5, clip_too_tight=0.5), ("dead-relus",), "confirmed", "x")
     yes, no = CHANCES["confirmed"]
     assert found[0].cause == "dead-relus"
     assert found[0].probability == pytest.approx(yes / (yes + no))
@@ -25,15 +25,15 @@ def test_it_is_bayes_rule() -> None:
 
 def test_a_refuted_cause_gives_way_and_what_was_confirmed_counts_against_health() -> None:
     belief = believed(dead_relus=0.6, healthy=0.4)
-    assert updated(belief, ("dead-relus",), "refuted", "x")[0].cause == "healthy"
-    after = {h.cause: h.probability for h in updated(belief, ("dead-relus",), "confirmed", "x")}
+    assert update_belief(belief, ("dead-relus",), "refuted", "x")[0].cause == "healthy"
+    after = {h.cause: h.probability for h in update_belief(belief, ("dead-relus",), "confirmed", "x")}
     assert after["dead-relus"] > 0.95
 
 
 def test_an_experiment_about_no_cause_here_changes_only_health() -> None:
     found = {
         h.cause: h.probability
-        for h in updated(believed(dead_relus=0.5, clip_too_tight=0.5), (), "refuted", "x")
+        for h in update_belief(believed(dead_relus=0.5, clip_too_tight=0.5), (), "refuted", "x")
     }
     assert found == {"dead-relus": 0.5, "clip-too-tight": 0.5}
 
@@ -41,7 +41,7 @@ def test_an_experiment_about_no_cause_here_changes_only_health() -> None:
 def test_what_is_helped_without_being_cured_moves_half_as_far() -> None:
     """Noisy labels are better under regularization, too: that it helps does not make them give way to its lack."""
     belief = believed(label_noise=0.4, insufficient_regularization=0.3, dead_relus=0.3)
-    found = updated(belief, ("insufficient-regularization",), "confirmed", "x", ("label-noise",))
+    found = update_belief(belief, ("insufficient-regularization",), "confirmed", "x", ("label-noise",))
     probabilities = {h.cause: h.probability for h in found}
     yes, no = CHANCES["confirmed"]
     assert probabilities["label-noise"] / probabilities["dead-relus"] == pytest.approx(
@@ -58,7 +58,7 @@ def test_what_is_helped_without_being_cured_moves_half_as_far() -> None:
 
 
 def shares_after(outcome: Outcome, cured: str, **shares: float) -> dict[str, float]:
-    found = updated(believed(**shares), (cured,), outcome, "x", keep_health=True)
+    found = update_belief(believed(**shares), (cured,), outcome, "x", keep_health=True)
     return {h.cause: h.probability for h in found}
 
 

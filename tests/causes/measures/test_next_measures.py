@@ -19,13 +19,13 @@ from traindx.causes.measures.next_measures import (
     SHOWN,
     WORTH,
     Question,
-    chosen,
+    choose_measures,
     entropy,
     gain,
     how_to_log,
+    most_informative,
     question,
     signals_missing,
-    strongest,
 )
 from traindx.features.shared import Features
 from traindx.vocabulary.diagnosis import NextMeasure
@@ -98,7 +98,7 @@ def test_members_of_one_group_are_asked_once() -> None:
         Question("loss-not-finite", np.array([0.9, 0.1])),
         Question("loss-diverges", np.array([0.8, 0.1])),
     )
-    assert strongest([two, one]) == (one,)
+    assert most_informative([two, one]) == (one,)
 
 
 def test_flat_without_a_norm_asks_for_the_norm() -> None:
@@ -172,7 +172,7 @@ def test_a_case_by_hand() -> None:
     fact = gain([Question("fact", np.array([1.0, 0.0]))], belief)
     trial = gain([Question("trial", np.array([0.9, 0.1]))], belief)
     assert trial == pytest.approx(1 + 0.9 * np.log2(0.9) + 0.1 * np.log2(0.1))
-    found = chosen([some("run", fact, 60.0), some("trial", trial, 2.5), some("fact", fact, 1.0)])
+    found = choose_measures([some("run", fact, 60.0), some("trial", trial, 2.5), some("fact", fact, 1.0)])
     assert [m.how for m in found] == ["fact", "trial", "run"]
     assert [m.bits_per_minute for m in found] == pytest.approx([1.0, 0.2124, 1 / 60], rel=1e-3)
 
@@ -182,7 +182,7 @@ offers = st.lists(st.tuples(st.floats(0.0, 3.0), st.floats(0.05, 600.0)), min_si
 
 @given(offers)
 def test_what_is_chosen_is_worth_it_in_order_and_holds_the_best(drawn: list[tuple[float, float]]) -> None:
-    found = chosen([some(str(i), bits, minutes) for i, (bits, minutes) in enumerate(drawn)])
+    found = choose_measures([some(str(i), bits, minutes) for i, (bits, minutes) in enumerate(drawn)])
     worthy = [(bits, minutes) for bits, minutes in drawn if bits >= WORTH]
     assert len(found) == min(len(worthy), SHOWN)
     rates = [m.gain_bits / m.cost_minutes for m in found]
@@ -200,15 +200,15 @@ def test_cheaper_first_at_equal_bits_and_more_bits_first_at_equal_cost(
     cheap, expensive = some("cheap", bits, minutes), some("expensive", bits, minutes * more)
     rich = some("rich", bits * more, minutes)
     for pair in ((expensive, cheap), (cheap, rich)):
-        assert chosen(pair) == chosen(pair[::-1])
-    assert chosen([expensive, cheap])[0] is cheap
-    assert chosen([cheap, rich])[0] is rich
+        assert choose_measures(pair) == choose_measures(pair[::-1])
+    assert choose_measures([expensive, cheap])[0] is cheap
+    assert choose_measures([cheap, rich])[0] is rich
 
 
 def test_cheap_questions_do_not_displace_the_telling_one() -> None:
     cheap = [some(f"--fact x{i}=1", 0.06, 1.0) for i in range(5)]
-    assert chosen([*cheap, some("log it", 1.5, 61.0)])[-1].how == "log it"
-    assert chosen([some("--fact x=1", WORTH / 2, 0.001), some("log it", 1.5, 61.0)]) == (
+    assert choose_measures([*cheap, some("log it", 1.5, 61.0)])[-1].how == "log it"
+    assert choose_measures([some("--fact x=1", WORTH / 2, 0.001), some("log it", 1.5, 61.0)]) == (
         some("log it", 1.5, 61.0),
     )
 

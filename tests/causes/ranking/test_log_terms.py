@@ -8,7 +8,7 @@ import pytest
 from tests import make
 from tests.causes.made import fired, plain_run
 from traindx import pipeline
-from traindx.causes import undecided
+from traindx.causes import two_likeliest_faults
 from traindx.causes.ranking.probabilities import LITTLE, LOG, evidence_share, log_terms
 from traindx.causes.ranking.signs import signs_of
 from traindx.features.shared import Features
@@ -25,7 +25,7 @@ def hypotheses(*probabilities: float) -> tuple[Hypothesis, ...]:
 
 
 def test_a_log_that_shows_no_cause_names_the_two_that_are_left() -> None:
-    assert [h.cause for h in undecided(hypotheses(0.2, 0.1, 0.25, 0.05))] == [
+    assert [h.cause for h in two_likeliest_faults(hypotheses(0.2, 0.1, 0.25, 0.05))] == [
         "corrupt-samples",
         "learning-rate-too-high",
     ]
@@ -33,7 +33,7 @@ def test_a_log_that_shows_no_cause_names_the_two_that_are_left() -> None:
 
 @pytest.mark.parametrize("probabilities", [(0.6, 0.1, 0.1), (0.1, 0.45, 0.2), ()])
 def test_a_log_that_shows_a_cause_or_health_is_decided(probabilities: tuple[float, ...]) -> None:
-    assert undecided(hypotheses(*probabilities)) == ()
+    assert two_likeliest_faults(hypotheses(*probabilities)) == ()
 
 
 def test_recordings_keep_their_weights() -> None:

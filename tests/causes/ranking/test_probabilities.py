@@ -13,9 +13,9 @@ from traindx.causes.ranking import rank
 from traindx.causes.ranking.probabilities import (
     CEILING,
     SECOND,
-    capped,
+    cap_probabilities,
     explain_away,
-    explained_by,
+    explained_groups,
     softmax,
     spread,
 )
@@ -28,7 +28,7 @@ scores = st.lists(st.floats(-40, 40), min_size=3, max_size=8)
 @given(scores)
 def test_no_cause_is_published_above_the_ceiling(found: list[float]) -> None:
     free = softmax(np.array(found))
-    limited = capped(free)
+    limited = cap_probabilities(free)
     assert limited.sum() == pytest.approx(1.0)
     assert limited.max() <= CEILING + 1e-12
     assert np.all(np.diff(limited[np.argsort(free, kind="stable")]) >= -1e-12)
@@ -37,7 +37,7 @@ def test_no_cause_is_published_above_the_ceiling(found: list[float]) -> None:
 
 
 def test_what_the_ceiling_takes_goes_to_the_others_by_their_share() -> None:
-    assert capped(np.array([0.998, 0.0015, 0.0005])) == pytest.approx([0.99, 0.0075, 0.0025])
+    assert cap_probabilities(np.array([0.998, 0.0015, 0.0005])) == pytest.approx([0.99, 0.0075, 0.0025])
 
 
 def test_what_the_first_fault_explains_says_nothing_about_the_second() -> None:
@@ -46,7 +46,7 @@ def test_what_the_first_fault_explains_says_nothing_about_the_second() -> None:
     terms = [{"diverges": 6.0}, {"diverges": 3.0}, {"few": 2.0}, {}]
     bases, healthy = [-3.0, -3.0, -3.0, -1.0], 3
     alone = softmax(np.array([3.0, 0.0, -1.0, -1.0]))
-    explained = explained_by(terms[0], signs, 0.5)
+    explained = explained_groups(terms[0], signs, 0.5)
     assert explained == {"blow-up"}
     explained_away = explain_away(alone, bases, terms, signs, explained, healthy)
     extra = [

@@ -15,7 +15,7 @@ from traindx.causes.ranking.rank import (
     EXPLAINS,
     SECOND_FAULT,
     UNEXPLAINED,
-    discounted,
+    discount_repeats,
     findings_of,
     hand_terms,
 )
@@ -141,7 +141,7 @@ def test_a_consequence_joins_the_group_of_what_it_follows() -> None:
 
 def test_opposite_directions_of_a_group_do_not_swallow_each_other() -> None:
     signs = signs_of((fired("loss-not-finite"), fired("loss-diverges")), {})
-    assert discounted({"loss-not-finite": 2.0, "loss-diverges": -1.0}, signs) == {
+    assert discount_repeats({"loss-not-finite": 2.0, "loss-diverges": -1.0}, signs) == {
         "loss-not-finite": 2.0,
         "loss-diverges": -1.0,
     }

@@ -9,7 +9,7 @@ from tests.cli.logs import sick_log
 from tests.cli.process import traindx
 from traindx import causes, fixes, rules
 from traindx.causes.catalogue import patterns  # `causes.patterns` is the module of that name
-from traindx.cli.verbs.explain import find, pages, printed, sections, wrapped
+from traindx.cli.verbs.explain import find, pages, render_page, sections, wrap_page
 
 
 def test_everything_has_a_page() -> None:
@@ -20,7 +20,7 @@ def test_everything_has_a_page() -> None:
     for page in pages():
         assert page.title, page.slug
         assert page in find(page.slug)
-        assert page.slug in printed(page)
+        assert page.slug in render_page(page)
 
 
 def test_every_link_leads_to_a_page() -> None:
@@ -59,8 +59,8 @@ def test_sections_begin_with_a_markdown_heading() -> None:
 
 def test_items_of_a_list_are_wrapped_one_by_one() -> None:
     text = "One two.\n\n- three four\n  five six\n- seven"
-    assert wrapped(text, 12) == "One two.\n\n- three four\n  five six\n- seven"
-    assert wrapped(text, 80) == "One two.\n\n- three four five six\n- seven"
+    assert wrap_page(text, 12) == "One two.\n\n- three four\n  five six\n- seven"
+    assert wrap_page(text, 80) == "One two.\n\n- three four five six\n- seven"
 
 
 def test_unknown_names(tmp_path: Path) -> None:

@@ -9,12 +9,12 @@ from traindx.features.comparisons.rate_sweep import (
     LEAST,
     Suggestion,
     Sweep,
-    diverged,
     final,
     good_rates,
+    has_diverged,
     line_error,
     local_lines,
-    padded,
+    pad_sweep,
     read,
     sweep_of,
 )
@@ -37,7 +37,7 @@ def descent(
 
 def swept(curvature: float, noise: float = 0.0, seed: int = 0) -> Sweep:
     losses = descent(curvature, RATES, noise, seed)
-    return Sweep(RATES[:-1], losses[1:], diverged(losses))
+    return Sweep(RATES[:-1], losses[1:], has_diverged(losses))
 
 
 def suggestion(*sweeps: Sweep) -> Suggestion:
@@ -116,8 +116,8 @@ def test_the_height_of_an_explosion_has_no_weight() -> None:
     one, other = suggestion(ended, whole).reading, suggestion(higher, whole).reading
     assert one.suggested == other.suggested
     assert one.lowest == other.lowest
-    assert len(padded(ended, 199)) == 199
-    assert np.max(padded(higher, 199)) == pytest.approx(
+    assert len(pad_sweep(ended, 199)) == 199
+    assert np.max(pad_sweep(higher, 199)) == pytest.approx(
         2 * np.median(whole.losses[:19]) - whole.losses.min()
     )
 
@@ -162,12 +162,12 @@ def test_a_loss_that_is_not_finite_ends_the_sweep() -> None:
 
 def test_diverged() -> None:
     falling = np.linspace(3, 1, 100)
-    assert not diverged(falling)
-    assert not diverged(np.concatenate([falling, np.full(20, 4.0)]))  # above its start, but not far
-    assert diverged(np.concatenate([falling, np.full(20, 40.0)]))
-    assert not diverged(np.concatenate([falling, [40.0], falling]))  # a single spike
-    assert diverged(np.array([1.0, np.inf]))
-    assert not diverged(np.empty(0))
+    assert not has_diverged(falling)
+    assert not has_diverged(np.concatenate([falling, np.full(20, 4.0)]))  # above its start, but not far
+    assert has_diverged(np.concatenate([falling, np.full(20, 40.0)]))
+    assert not has_diverged(np.concatenate([falling, [40.0], falling]))  # a single spike
+    assert has_diverged(np.array([1.0, np.inf]))
+    assert not has_diverged(np.empty(0))
 
 
 def test_final_levels_and_good_rates() -> None:

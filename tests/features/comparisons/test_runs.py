@@ -12,7 +12,7 @@ from tests.make import rng, run
 from traindx.features.comparisons.runs import (
     Difference,
     compare,
-    grouped,
+    group_runs,
     unique_names,
     without_common_folder,
 )
@@ -112,7 +112,7 @@ def test_seeds_form_groups() -> None:
         for i, n in enumerate(("base_seed1", "base-seed-2", "base_seed3", "v1", "v2"))
     ]
     names = [r.id for r in runs]
-    assert [(g.name, g.members) for g in grouped(names[:3:2] + names[3:], runs[:3:2] + runs[3:])] == [
+    assert [(g.name, g.members) for g in group_runs(names[:3:2] + names[3:], runs[:3:2] + runs[3:])] == [
         ("base", ("base_seed1", "base_seed3")),
         ("v", ("v1", "v2")),
     ]
@@ -120,7 +120,7 @@ def test_seeds_form_groups() -> None:
 
 def test_runs_with_different_setups_are_no_seeds_of_each_other() -> None:
     runs = [falling("lr1", 1.0, 1, lr=0.1), falling("lr2", 1.0, 2, lr=0.2)]
-    assert [g.members for g in grouped([r.id for r in runs], runs)] == [("lr1",), ("lr2",)]
+    assert [g.members for g in group_runs([r.id for r in runs], runs)] == [("lr1",), ("lr2",)]
 
 
 def test_groups_know_the_variation_between_seeds() -> None:

@@ -15,13 +15,13 @@ def rows(n: int, width: int, seed: int = 0) -> np.ndarray:
 
 def test_a_linear_relation_is_found_and_another_is_left_to_neighbours() -> None:
     x = rows(900, 3)
-    straight = simple_predictors.of_numbers(x, x @ np.array([[1.0], [-2.0], [0.5]]))
+    straight = simple_predictors.explained_variances(x, x @ np.array([[1.0], [-2.0], [0.5]]))
     assert straight is not None
     assert straight.linear > 0.99
     either = (x[:, 0] * x[:, 1] > 0).astype(
         np.int64
     )  # a line cuts off a corner at best, neighbourhoods decide
-    found = simple_predictors.of_classes(x[:, :2], either)
+    found = simple_predictors.class_accuracies(x[:, :2], either)
     assert found is not None
     assert found.linear < 0.75
     assert found.neighbours > 0.9
@@ -29,7 +29,7 @@ def test_a_linear_relation_is_found_and_another_is_left_to_neighbours() -> None:
 
 def test_labels_that_hang_on_nothing_are_guessed() -> None:
     x, labels = rows(900, 4), np.random.default_rng(1).integers(0, 3, 900)
-    found = simple_predictors.of_classes(x, labels)
+    found = simple_predictors.class_accuracies(x, labels)
     assert found is not None
     assert found.held == 300
     error = math.sqrt(1 / 3 * 2 / 3 / 300)
@@ -43,7 +43,7 @@ def test_more_values_than_samples_and_constant_ones() -> None:
     weights = np.linalg.solve(x.T @ x + simple_predictors.RIDGE * 60 * np.eye(5), x.T @ (y - y.mean(0)))
     assert np.allclose(simple_predictors.linear(x, y, z), z @ weights + y.mean(0))
     wide = np.hstack([rows(90, 200), np.ones((90, 3))])
-    found = simple_predictors.of_numbers(wide, wide[:, :1])
+    found = simple_predictors.explained_variances(wide, wide[:, :1])
     assert found is not None
     assert 0 < found.linear < 1
 
@@ -54,7 +54,7 @@ def test_entropies_of_a_chain_of_tokens() -> None:
     for _ in range(20000):
         chain.append((chain[-1] + 1) % 8 if r.random() < 0.9 else int(r.integers(0, 8)))
     tokens = np.array(chain)
-    found = simple_predictors.of_tokens(tokens[:-1], tokens[1:])
+    found = simple_predictors.token_entropies(tokens[:-1], tokens[1:])
     p = np.full(8, 0.1 / 8)
     p[0] += 0.9
     assert found is not None
@@ -63,8 +63,10 @@ def test_entropies_of_a_chain_of_tokens() -> None:
 
 
 def test_too_few_points_give_nothing() -> None:
-    assert simple_predictors.of_classes(rows(20, 2), np.arange(20) % 2) is None
-    assert simple_predictors.of_classes(rows(200, 2), np.zeros(200, np.int64)) is None
-    assert simple_predictors.of_classes(rows(200, 2), np.arange(200)) is None  # every sample its own class
-    assert simple_predictors.of_numbers(rows(200, 2), np.ones((200, 1))) is None
-    assert simple_predictors.of_tokens(np.zeros(10, np.int64), np.zeros(10, np.int64)) is None
+    assert simple_predictors.class_accuracies(rows(20, 2), np.arange(20) % 2) is None
+    assert simple_predictors.class_accuracies(rows(200, 2), np.zeros(200, np.int64)) is None
+    assert (
+        simple_predictors.class_accuracies(rows(200, 2), np.arange(200)) is None
+    )  # every sample its own class
+    assert simple_predictors.explained_variances(rows(200, 2), np.ones((200, 1))) is None
+    assert simple_predictors.token_entropies(np.zeros(10, np.int64), np.zeros(10, np.int64)) is None

@@ -101,13 +101,13 @@ def test_a_falling_curve_has_no_hump(values: np.ndarray) -> None:
 @given(curves, st.floats(0, 1))
 def test_reached_is_the_first_that_is_low_enough(values: np.ndarray, share: float) -> None:
     goal = values[0] - share * (values[0] - values.min())
-    assert g.reached(values, share) == next(i for i, v in enumerate(values) if v <= goal)
+    assert g.index_reaching(values, share) == next(i for i, v in enumerate(values) if v <= goal)
 
 
 @given(curves, st.integers(-20, 20), st.integers(0, 11))
 def test_reached_again_looks_from_a_start(values: np.ndarray, level: int, start: int) -> None:
     naive = next((i for i in range(start, len(values)) if values[i] <= level), len(values))
-    assert g.reached_again(values, level, start) == max(naive, min(start, len(values))) or start > len(
+    assert g.index_of_return(values, level, start) == max(naive, min(start, len(values))) or start > len(
         values
     )
 

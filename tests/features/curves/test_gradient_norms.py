@@ -62,23 +62,27 @@ def test_verdicts_on_the_objective_do_not_hang_on_its_unit(unit: float) -> None:
         curve(unit * make.healthy_loss()),
         curve(unit * np.r_[make.healthy_loss(300), np.full(100, 1.5)]),
     )
-    assert gradient_norms.improved(falling, share=0.5, score=8.0)
-    assert gradient_norms.shed(falling) == pytest.approx(gradient_norms.shed(curve(make.healthy_loss())))
-    assert not gradient_norms.worsened_after(falling, 300.0, share=0.1, score=4.0)
-    assert gradient_norms.worsened_after(rising, 300.0, share=0.1, score=4.0)
+    assert gradient_norms.has_improved(falling, share=0.5, score=8.0)
+    assert gradient_norms.share_lost(falling) == pytest.approx(
+        gradient_norms.share_lost(curve(make.healthy_loss()))
+    )
+    assert not gradient_norms.is_worse_after(falling, 300.0, share=0.1, score=4.0)
+    assert gradient_norms.is_worse_after(rising, 300.0, share=0.1, score=4.0)
 
 
 def test_a_loss_that_ends_in_nan_is_worse_and_one_that_comes_back_is_not() -> None:
     lost, back = make.healthy_loss(), make.healthy_loss()
     lost[350:] = np.nan
     back[350:355] = np.nan
-    assert gradient_norms.worsened_after(curve(lost), 340.0, share=0.1, score=4.0)
-    assert not gradient_norms.worsened_after(curve(back), 340.0, share=0.1, score=4.0)
+    assert gradient_norms.is_worse_after(curve(lost), 340.0, share=0.1, score=4.0)
+    assert not gradient_norms.is_worse_after(curve(back), 340.0, share=0.1, score=4.0)
 
 
 def test_rewards_are_better_when_higher() -> None:
-    assert gradient_norms.improved(curve(np.linspace(10, 200, 50), "train/reward"), share=0.5, score=8.0)
-    assert not gradient_norms.improved(curve(np.linspace(200, 10, 50), "train/reward"), share=0.5, score=8.0)
+    assert gradient_norms.has_improved(curve(np.linspace(10, 200, 50), "train/reward"), share=0.5, score=8.0)
+    assert not gradient_norms.has_improved(
+        curve(np.linspace(200, 10, 50), "train/reward"), share=0.5, score=8.0
+    )
 
 
 def test_printed_step() -> None:
@@ -108,6 +112,6 @@ def test_suffering_is_a_lost_loss_or_lost_gradients() -> None:
     norms = np.ones(400)
     norms[200:205] = np.inf
     gone = make.run({"train/loss": make.healthy_loss(), "grad_norm": norms})
-    assert not gradient_norms.suffers(Features(fine), 100.0, share=0.1, score=4.0)
-    assert gradient_norms.suffers(Features(gone), 100.0, share=0.1, score=4.0)
-    assert not gradient_norms.suffers(Features(gone), 300.0, share=0.1, score=4.0)
+    assert not gradient_norms.is_worse_from(Features(fine), 100.0, share=0.1, score=4.0)
+    assert gradient_norms.is_worse_from(Features(gone), 100.0, share=0.1, score=4.0)
+    assert not gradient_norms.is_worse_from(Features(gone), 300.0, share=0.1, score=4.0)

@@ -7,7 +7,7 @@ import pytest
 
 from tests import make
 from tests.captured import HEALTHY, captured
-from traindx.features.curves.progress import by_progress, is_learning
+from traindx.features.curves.progress import is_learning, progress_severity
 from traindx.features.shared import Features
 from traindx.vocabulary.run import Panel, Run
 from traindx.vocabulary.setup import Setup
@@ -110,4 +110,6 @@ def test_broken_trainings_do_not(name: str) -> None:
 def test_severity_follows_progress() -> None:
     cases = (("a power law", LEARNS, "info"), ("flat", FAILS, "high"), ("ten points", UNCLEAR, "low"))
     for name, table, expected in cases:
-        assert by_progress(Features(table[name]), stuck="high", unknown="low", learns="info") == expected
+        assert (
+            progress_severity(Features(table[name]), stuck="high", unknown="low", learns="info") == expected
+        )

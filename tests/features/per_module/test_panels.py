@@ -13,13 +13,13 @@ from hypothesis.extra import numpy as arrays
 
 from tests import make
 from traindx.features.per_module.panels import (
-    after_warm_up,
     before_break,
-    by_module,
+    column_minima,
     first_known,
-    least,
-    named,
+    module_panel,
+    name_marked_modules,
     panel,
+    rows_after_start,
     typical,
 )
 from traindx.features.shared import Features
@@ -48,7 +48,7 @@ def test_typical_is_the_median_of_what_is_finite(values: Floats) -> None:
 
 @given(VALUES)
 def test_least_and_first_known_are_what_a_loop_finds(values: Floats) -> None:
-    for column, low, first in zip(values.T, least(values), first_known(values, 3), strict=True):
+    for column, low, first in zip(values.T, column_minima(values), first_known(values, 3), strict=True):
         finite = [v for v in column if math.isfinite(v)]
         head = [v for v in column[:3] if math.isfinite(v)]
         assert low == min(finite) if finite else math.isnan(low)
@@ -57,13 +57,13 @@ def test_least_and_first_known_are_what_a_loop_finds(values: Floats) -> None:
 
 def test_nothing_is_known_of_no_rows() -> None:
     assert np.isnan(first_known(np.zeros((0, 2)), 3)).all()
-    assert np.isnan(least(np.zeros((0, 2)))).all()
+    assert np.isnan(column_minima(np.zeros((0, 2)))).all()
 
 
 def test_warm_up_is_cut_by_steps_not_rows() -> None:
     found = Panel(frozen_array([0, 1, 2, 3, 100]), ("a",), frozen_array(np.arange(5.0)[:, None]))
-    assert after_warm_up(found, 0.1).steps.tolist() == [100]
-    assert after_warm_up(found, 0.0).steps.tolist() == [0, 1, 2, 3, 100]
+    assert rows_after_start(found, 0.1).steps.tolist() == [100]
+    assert rows_after_start(found, 0.0).steps.tolist() == [0, 1, 2, 3, 100]
 
 
 def test_rows_end_where_values_break() -> None:
@@ -90,8 +90,8 @@ def test_a_panel_that_is_missing_or_short_says_so() -> None:
 
 def test_a_few_modules_are_named() -> None:
     found = made(np.ones((1, 5)))
-    assert named(found, np.array([True, False, True, False, False])) == "m0, m2"
-    assert named(found, np.ones(5, dtype=bool)) == "m0, m1, m2 and 2 more"
+    assert name_marked_modules(found, np.array([True, False, True, False, False])) == "m0, m2"
+    assert name_marked_modules(found, np.ones(5, dtype=bool)) == "m0, m1, m2 and 2 more"
 
 
 def test_signals_of_a_log_make_a_panel_in_the_order_of_the_log() -> None:
@@ -99,8 +99,8 @@ def test_signals_of_a_log_make_a_panel_in_the_order_of_the_log() -> None:
     named = msgspec.structs.replace(
         run, originals={"grad_norm/gone": "x", "grad_norm/b": "b", "grad_norm/a": "a"}
     )
-    found = by_module(Features(named), "grad_norm")
+    found = module_panel(Features(named), "grad_norm")
     assert found is not None
     assert found.modules == ("b", "a")  # what the run no longer holds is left out
     assert found.values.tolist() == [[1.0, 3.0], [2.0, 4.0]]
-    assert by_module(Features(named), "weight_norm") is None
+    assert module_panel(Features(named), "weight_norm") is None

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests import make
-from traindx.features.per_module.quantization import by_module, gaps, late, onset, pairs_of
+from traindx.features.per_module.quantization import gaps, late_values, module_panel, onset, pairs_of
 from traindx.features.shared import Features
 from traindx.vocabulary.run import Panel
 
@@ -52,13 +52,13 @@ def test_modules_that_the_loop_logs() -> None:
             "quant/kept/b": (np.array([4.0]), [0.9]),
         }
     )
-    found = by_module(Features(run), "quant/kept")
+    found = module_panel(Features(run), "quant/kept")
     assert found is not None
     assert found.modules == ("a", "b")
     assert list(found.steps) == [0, 2, 4]
     np.testing.assert_array_equal(found.values, [[1.0, np.nan], [0.5, np.nan], [0.1, 0.9]])
-    assert late(found, 0.5) == pytest.approx([0.3, 0.9])
-    assert by_module(Features(run), "quant/error") is None
+    assert late_values(found, 0.5) == pytest.approx([0.3, 0.9])
+    assert module_panel(Features(run), "quant/error") is None
 
 
 def test_since_when_values_stay() -> None:

@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import arrays
 
 from tests.captured import HEALTHY, captured
 from traindx.cli.module_tables import limits
-from traindx.features.per_module.table import EDGE, ModuleTable, courses, merged, table
+from traindx.features.per_module.table import EDGE, ModuleTable, courses, merge_orders, table
 from traindx.vocabulary.run import Panel, Run, frozen_array
 
 LIMITS = limits()
@@ -73,14 +73,14 @@ def test_the_order_of_the_model_is_kept(order: list[str], data: st.DataObject) -
     """Panels know parts of the modules; united, every one of the parts keeps its order."""
     parts = [[m for m in order if data.draw(st.booleans())] for _ in range(3)]
     parts = [p for p in parts if p] or [["a"]]
-    result = merged([*parts, order] if order else parts)
+    result = merge_orders([*parts, order] if order else parts)
     assert sorted(result) == sorted({m for p in [*parts, order] for m in p})
     for part in [*parts, order]:
         assert [m for m in result if m in part] == part
 
 
 def test_a_module_that_one_panel_alone_knows_comes_after_its_predecessor() -> None:
-    assert merged([("fc1", "fc2", "fc3"), ("norm0", "fc1", "norm1", "fc2")]) == [
+    assert merge_orders([("fc1", "fc2", "fc3"), ("norm0", "fc1", "norm1", "fc2")]) == [
         "norm0",
         "fc1",
         "norm1",

@@ -7,11 +7,11 @@ from hypothesis import given, strategies as st
 
 from traindx.features.performance.intervals import (
     Stretches,
-    between,
-    bridged,
-    covered,
+    bridge_gaps,
+    covered_time,
     exclusive,
-    nested,
+    gaps_between,
+    nest_calls,
     sums,
     union,
 )
@@ -54,7 +54,7 @@ def test_what_is_covered_of_windows(given_: list[tuple[int, int]], over: Stretch
         ticks(stretches(given_)) & ticks(Stretches(*np.array([[a], [b]])))
         for a, b in zip(*over, strict=True)
     ]
-    np.testing.assert_allclose(covered(stretches(given_), over), [len(t) for t in inside])
+    np.testing.assert_allclose(covered_time(stretches(given_), over), [len(t) for t in inside])
 
 
 @given(pairs, pairs, some_windows)
@@ -69,14 +69,14 @@ def test_parts_exclude_each_other_and_add_up(
 
 @given(pairs, some_windows)
 def test_gaps_are_what_is_not_covered(given_: list[tuple[int, int]], over: Stretches) -> None:
-    gaps, at = between(stretches(given_), over)
+    gaps, at = gaps_between(stretches(given_), over)
     assert ticks(gaps) == set(range(TICKS)) - ticks(stretches(given_))
     for a, b, window in zip(gaps.starts, gaps.stops, at, strict=True):
         assert over.starts[window] <= a < b <= over.stops[window]
 
 
 def test_gaps_without_a_separator_are_closed() -> None:
-    found = bridged(Stretches(np.array([0.0, 4.0, 10.0]), np.array([2.0, 6.0, 12.0])), np.array([8.0]))
+    found = bridge_gaps(Stretches(np.array([0.0, 4.0, 10.0]), np.array([2.0, 6.0, 12.0])), np.array([8.0]))
     assert found.starts.tolist() == [0.0, 10.0]
     assert found.stops.tolist() == [6.0, 12.0]
 
@@ -84,7 +84,7 @@ def test_gaps_without_a_separator_are_closed() -> None:
 def test_own_time_of_nested_calls() -> None:
     """f (0-10) calls g (1-4), which calls h (2-3), and k (5-9); another thread runs meanwhile."""
     calls = Stretches(np.array([0.0, 1.0, 2.0, 5.0, 0.0]), np.array([10.0, 4.0, 3.0, 9.0, 7.0]))
-    found = nested(calls, np.array([0, 0, 0, 0, 1]))
+    found = nest_calls(calls, np.array([0, 0, 0, 0, 1]))
     assert found.own.tolist() == [3.0, 2.0, 1.0, 4.0, 7.0]
     assert found.top.tolist() == [1, 0, 0, 0, 1]
 

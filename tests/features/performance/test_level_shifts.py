@@ -136,22 +136,22 @@ def test_near_matches_a_naive_search() -> None:
     before = [2 * steps[0] - steps[1], *steps[:-1]]
     after = [*steps[1:], 2 * steps[-1] - steps[-2]]
     naive = [any(a < o < b for o in others) for a, b in zip(before, after, strict=True)]
-    assert level_shifts.near(steps, others).tolist() == naive
-    assert not level_shifts.near(steps, np.empty(0)).any()
+    assert level_shifts.is_near(steps, others).tolist() == naive
+    assert not level_shifts.is_near(steps, np.empty(0)).any()
 
 
 def test_halvings_and_when_a_scale_settles() -> None:
     scale = 2.0 ** np.array([32, 31, 29, 28, 28, 28, 28, 29, 28, 28], dtype=float)
     assert level_shifts.halvings(scale).tolist() == [0, 1, 2, 1, 0, 0, 0, -1, 1, 0]
-    assert level_shifts.settles(scale, rows=3) == 3
-    assert level_shifts.settles(2.0 ** np.arange(10, 0, -1), rows=3) is None
-    assert level_shifts.settles(np.full(5, 8.0), rows=3) == 0
+    assert level_shifts.settling_row(scale, rows=3) == 3
+    assert level_shifts.settling_row(2.0 ** np.arange(10, 0, -1), rows=3) is None
+    assert level_shifts.settling_row(np.full(5, 8.0), rows=3) == 0
 
 
 def test_counts_are_read_both_ways() -> None:
     each = np.array([10.0, 8, 1, 0, 0, 2, 0])
-    assert level_shifts.per_row(each) is each
-    assert level_shifts.per_row(np.cumsum(each)).tolist() == [
+    assert level_shifts.events_per_row(each) is each
+    assert level_shifts.events_per_row(np.cumsum(each)).tolist() == [
         0,
         8,
         1,

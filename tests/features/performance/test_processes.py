@@ -12,12 +12,12 @@ from tests import make
 from traindx.features.performance.processes import (
     Count,
     above_others,
-    apart,
-    by_rank,
-    count_apart,
+    lagging_count,
     longest_stretch,
     panels_by_rank,
     ranks_of,
+    series_by_rank,
+    spread_over_ranks,
 )
 from traindx.features.shared import Features
 from traindx.vocabulary.run import Panel, series
@@ -31,21 +31,21 @@ def test_common_steps_of_all_ranks() -> None:
         "rank/4/other": ([1], [1.0]),
     }
     run = make.run(signals)
-    found = by_rank(Features(run), "time/data")
+    found = series_by_rank(Features(run), "time/data")
     assert ranks_of(run) == (0, 1, 4)
     assert found is not None
     assert (found.ranks, found.steps.tolist()) == ((0, 1, 4), [2, 5, 8])
     assert found.values.tolist() == [[0.2, 0.5, 0.8], [2.2, 2.5, 2.8], [4.2, 4.5, 4.8]]
-    assert by_rank(Features(run), "other") is None
+    assert series_by_rank(Features(run), "other") is None
 
 
 def test_a_first_rank_with_a_number_of_its_own() -> None:
     run = make.run(
         {"rank/0/grad_norm": [1.0, 2.0], "rank/1/grad_norm": [1.0, 3.0], "train/loss": [5.0, 4.0]}
     )
-    found = by_rank(Features(run), "grad_norm")
+    found = series_by_rank(Features(run), "grad_norm")
     assert found is not None
-    assert (found.ranks, apart(found.values).tolist()) == ((0, 1), [0.0, pytest.approx(1 / 3)])
+    assert (found.ranks, spread_over_ranks(found.values).tolist()) == ((0, 1), [0.0, pytest.approx(1 / 3)])
 
 
 def test_a_single_process_has_no_ranks() -> None:
@@ -83,4 +83,4 @@ def test_a_rank_that_counts_fewer_steps_in_the_same_time() -> None:
     whole, half = np.arange(100.0), np.arange(50.0)
     for times, expected in ((2 * half, Count(1, 49.0, 99.0)), (half, None), (None, None)):
         logged = {"train/loss": series(whole, whole, whole), "rank/1/train/loss": series(half, half, times)}
-        assert count_apart(type(run)(id="a", source="a", format="a", series=logged), 0.05) == expected
+        assert lagging_count(type(run)(id="a", source="a", format="a", series=logged), 0.05) == expected

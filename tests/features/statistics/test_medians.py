@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from traindx.features.statistics.medians import median, quantile
-from traindx.features.statistics.trends import fitted, legendre
+from traindx.features.statistics.trends import fit_polynomial, legendre
 
 VALUES = st.lists(st.floats(allow_nan=True, allow_infinity=True, width=32), min_size=1, max_size=30)
 
@@ -42,4 +42,4 @@ def test_polynomials_are_numpys(degree: int) -> None:
     rng = np.random.default_rng(1)
     at, y = np.sort(rng.uniform(0, 1e4, 30)), rng.normal(size=30)
     wanted = np.polynomial.polynomial.polyval(x * 5e3 + 5e3, np.polynomial.polynomial.polyfit(at, y, degree))
-    assert np.allclose(fitted(at, y, x * 5e3 + 5e3, degree), wanted, rtol=1e-6, atol=1e-9)
+    assert np.allclose(fit_polynomial(at, y, x * 5e3 + 5e3, degree), wanted, rtol=1e-6, atol=1e-9)

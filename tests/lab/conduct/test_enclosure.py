@@ -202,7 +202,7 @@ def test_results_are_posted_only_with_the_network(project: Path, network: bool) 
         assert done.wish() == (
             "The script tried to reach the network; experiments run without it. Allow it with --network."
         )
-        assert done.how_it_ended().endswith(done.wish())
+        assert done.describe_end().endswith(done.wish())
 
 
 SILENT = """

@@ -38,7 +38,7 @@ def test_how_an_end_is_described(tmp_path: Path) -> None:
     assert (done.ended, done.status, done.signal, done.ok) == ("finished", 3, 0, False)
     assert done.tail == "xxxxxxxxxx end\n"
     assert (done.out / "stdout.log").read_text() == done.tail
-    assert done.how_it_ended() == "ended with status 3: xxxxxxxxxx end"
+    assert done.describe_end() == "ended with status 3: xxxxxxxxxx end"
     killed = run("import os; os.kill(os.getpid(), 9)", tmp_path / "p")
     assert (killed.ended, killed.signal) == ("finished", 9)
     assert run("", tmp_path / "p").ok

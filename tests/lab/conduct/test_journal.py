@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from traindx.lab.conduct.journal import FILE, Journal, about, sentence, unfinished
+from traindx.lab.conduct.journal import FILE, Journal, about, find_unfinished, sentence
 
 
 def test_what_was_written_is_there_again(tmp_path: Path) -> None:
@@ -49,9 +49,9 @@ def test_the_newest_that_is_not_finished_is_found(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         Journal(tmp_path / name, {"of": of})
     (tmp_path / "train-3" / "fix.json").write_text("{}")
-    assert unfinished(tmp_path, "train", {"of": "a"}, "fix.json") == (tmp_path / "train-2", "")
-    assert unfinished(tmp_path, "other", {"of": "a"}, "fix.json") == (None, "")
-    assert unfinished(tmp_path, "train", {"of": "c"}, "fix.json") == (
+    assert find_unfinished(tmp_path, "train", {"of": "a"}, "fix.json") == (tmp_path / "train-2", "")
+    assert find_unfinished(tmp_path, "other", {"of": "a"}, "fix.json") == (None, "")
+    assert find_unfinished(tmp_path, "train", {"of": "c"}, "fix.json") == (
         None,
         f"of changed since {tmp_path / 'train-4'}",
     )

@@ -178,7 +178,7 @@ def test_of_very_many_files_some_are_linked(tmp_path: Path) -> None:
 )
 def test_paths_into_the_project_lead_to_the_copy(given: str, wanted: str) -> None:
     copy = Path("/s/tree/a/proj")
-    found = scratch.moved(given, scratch.Scratch(Path("/s"), Path("/a/proj"), copy, copy, ()))
+    found = scratch.redirect_paths(given, scratch.Scratch(Path("/s"), Path("/a/proj"), copy, copy, ()))
     assert found == wanted.format(copy=copy)
 
 

@@ -19,7 +19,7 @@ from tests.lab.conduct.processes import CLINGING, Pipe, unrecorded
 from traindx.lab.conduct.attempts import LATE, Starter, attempt
 from traindx.lab.conduct.experiment import Conducted, conduct
 from traindx.lab.conduct.warm import Warm
-from traindx.lab.repair.deliverables import busy
+from traindx.lab.repair.deliverables import busy_share
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux forks safely")
 
@@ -164,7 +164,7 @@ def test_a_traced_start_leaves_a_trace_and_no_record(project: Path, monkeypatch:
     )
     assert tried.run is not None, tried.why
     assert len(tried.run.series["time/step"]) == 6
-    assert busy(tried) is None, "there is no accelerator"
+    assert busy_share(tried) is None, "there is no accelerator"
 
 
 @pytest.mark.parametrize("workers", ["0", "2"])

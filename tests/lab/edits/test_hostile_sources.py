@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("libcst", reason="the extra `fix` is not installed")
 
-from traindx.lab.conduct.environment import imported
+from traindx.lab.conduct.environment import imported_packages
 from traindx.lab.conduct.warm import imported_files, imports
 from traindx.lab.edits import Advice, Patch, edit
 from traindx.lab.edits.files import read_tree, write
@@ -105,7 +105,7 @@ def test_a_byte_order_mark_and_line_ends_stay(end: str, change: str, tmp_path: P
 def test_imports_of_a_deep_source_are_none(name: str, tmp_path: Path) -> None:
     script = tmp_path / "train.py"
     script.write_text("import torch\n" + DEEP[name])
-    assert imported(script) == set() == set(imports(script.read_text()))
+    assert imported_packages(script) == set() == set(imports(script.read_text()))
 
 
 def test_a_source_with_a_hole_of_gigabytes_is_read_in_part(tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_a_source_with_a_hole_of_gigabytes_is_read_in_part(tmp_path: Path) -> No
         stream.truncate(1 << 38)
     (only,) = imported_files(script, tmp_path)
     assert len(only[1]) < 1 << 24
-    assert imported(script) == set()
+    assert imported_packages(script) == set()
 
 
 @pytest.mark.parametrize("rate", ["1e308", "1" + "0" * 400])

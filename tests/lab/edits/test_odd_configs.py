@@ -40,7 +40,7 @@ def test_it_is_left_alone_and_the_reason_is_given(name: str) -> None:
     assert found.document is None
     assert why in found.why
     assert configs.parse(name, text) is None
-    assert configs.ending(configs.parse(name, text), ("lr",)) == []
+    assert configs.entries_ending_with(configs.parse(name, text), ("lr",)) == []
 
 
 def test_aliases_that_people_write_are_read() -> None:

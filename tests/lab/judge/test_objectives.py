@@ -9,13 +9,13 @@ import pytest
 
 from traindx.lab.judge.objectives import (
     ERROR_FLOOR,
+    arm_levels,
     choose,
     gain,
     level,
     objective_of,
-    others,
-    side,
-    speed,
+    other_objectives,
+    speed_objective,
     spread,
 )
 from traindx.lab.judge.significance import CAP
@@ -79,8 +79,13 @@ def test_imbalance_is_judged_by_what_a_rare_class_counts_in() -> None:
 
 def test_other_metrics_are_those_whose_meaning_stays() -> None:
     printed = run(train__loss=FALLING, val__loss=FALLING, val__accuracy=RISING, val__recall=RISING)
-    assert [o.signal for o in others(printed, ["class_weights=balanced"], "val/recall")] == ["val/accuracy"]
-    assert [o.signal for o in others(printed, ["lr=*0.1"], "val/accuracy")] == ["val/recall", "val/loss"]
+    assert [o.signal for o in other_objectives(printed, ["class_weights=balanced"], "val/recall")] == [
+        "val/accuracy"
+    ]
+    assert [o.signal for o in other_objectives(printed, ["lr=*0.1"], "val/accuracy")] == [
+        "val/recall",
+        "val/loss",
+    ]
 
 
 def test_the_user_names_a_metric_with_or_without_its_split() -> None:
@@ -132,11 +137,11 @@ def test_a_side_has_students_interval() -> None:
         ([1.0, 2.0, 3.0], 0.0),
         ([-3.0, -2.0, -1.0], -2 - half),
     ):
-        found = side(values)
+        found = arm_levels(values)
         assert found is not None
         assert found.mean == sum(values) / 3
         assert found.interval == pytest.approx((low, found.mean + half), abs=1e-3)
-    assert side([math.nan]) is None
+    assert arm_levels([math.nan]) is None
 
 
 def test_the_spread_between_seeds_is_a_gain() -> None:
@@ -154,7 +159,7 @@ def learned(tau: float, floor: float = 0.05) -> Run:
 
 def test_of_runs_that_end_equal_the_faster_one_gains() -> None:
     slow, fast = learned(80.0), learned(40.0)
-    objective = speed(slow, choose(slow, []))
+    objective = speed_objective(slow, choose(slow, []))
     assert objective is not None
     errors = objective.unit
     assert 1 - errors == pytest.approx(1.1 * (0.055 + 0.4 * math.exp(-380 / 80)) - ERROR_FLOOR, rel=0.02)
@@ -167,13 +172,13 @@ def test_of_runs_that_end_equal_the_faster_one_gains() -> None:
 
 def test_one_that_never_comes_there_has_taken_all_its_steps() -> None:
     slow = learned(80.0)
-    objective = speed(slow, choose(slow, []))
+    objective = speed_objective(slow, choose(slow, []))
     assert objective is not None
     assert level(learned(80.0, floor=0.3), objective) == 400
 
 
 def test_a_score_reached_at_once_has_no_speed() -> None:
     at_once = learned(2.0)
-    assert speed(at_once, choose(at_once, [])) is None
+    assert speed_objective(at_once, choose(at_once, [])) is None
     lasts = run(train__loss=FALLING, time__step=[0.2] * 50)
-    assert speed(lasts, choose(lasts, [], "data-loader-bottleneck")) is None
+    assert speed_objective(lasts, choose(lasts, [], "data-loader-bottleneck")) is None

@@ -13,10 +13,10 @@ from traindx.lab.judge.significance import (
     MORE,
     bootstrap,
     holm,
-    hopeless,
+    is_hopeless,
+    is_nearly_decided,
     judge,
     least_gain,
-    near,
     signs_p,
     student,
 )
@@ -58,7 +58,7 @@ def test_the_bootstrap_is_the_naive_one() -> None:
 def test_pairs_that_agree_confirm_and_a_lucky_one_does_not() -> None:
     assert judge([1.1, 1.0, 1.2]).verdict == "confirmed"
     assert judge([2.9, 0.0, -0.1]).verdict == "inconclusive"
-    assert near(judge([0.5, 0.2, 0.9], together=3), 0.1)
+    assert is_nearly_decided(judge([0.5, 0.2, 0.9], together=3), 0.1)
 
 
 def test_a_gain_below_the_minimum_is_refuted_even_when_it_is_real() -> None:
@@ -69,10 +69,10 @@ def test_a_gain_below_the_minimum_is_refuted_even_when_it_is_real() -> None:
 
 def test_one_pair_decides_nothing_and_a_bad_one_ends_it() -> None:
     assert judge([2.0]).verdict == "inconclusive"
-    assert hopeless([0.01], 0.1, None)
-    assert hopeless([-0.3], 0.1, noise=0.5)
-    assert not hopeless([0.04], 0.1, noise=0.5)  # the noise may have hidden it
-    assert not hopeless([0.5], 0.1, None)
+    assert is_hopeless([0.01], 0.1, None)
+    assert is_hopeless([-0.3], 0.1, noise=0.5)
+    assert not is_hopeless([0.04], 0.1, noise=0.5)  # the noise may have hidden it
+    assert not is_hopeless([0.5], 0.1, None)
 
 
 def test_pairs_with_nothing_in_common_need_more() -> None:
@@ -96,7 +96,7 @@ def sequential(draw: object, changes: int) -> bool:
     gains = [draw() for _ in range(FIRST)]  # type: ignore[operator]
     found = judge(gains, together=changes)
     for analysis, count in enumerate(MORE, 1):
-        if near(found, 0.1):
+        if is_nearly_decided(found, 0.1):
             gains += [draw() for _ in range(count - len(gains))]  # type: ignore[operator]
             found = judge(gains, together=changes, analysis=analysis)
     return found.verdict == "confirmed"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from traindx.lab.repair.combinations import Applied, Two, both_of
+from traindx.lab.repair.combinations import Applied, Two, causes_of_both
 
 
 @pytest.mark.parametrize(
@@ -32,5 +32,5 @@ def test_two_at_once_are_one_candidate_with_both_names() -> None:
     )
     assert one.candidate.fix == "lower-weight-decay + lower-dropout"
     assert one.candidate.interventions == ("weight_decay=0", "dropout=0")
-    assert both_of("x", "y") == "x + y"
-    assert both_of("x", "x") == "x"
+    assert causes_of_both("x", "y") == "x + y"
+    assert causes_of_both("x", "x") == "x"

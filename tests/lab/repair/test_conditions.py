@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from traindx.capture.experiment.applies import implemented, names_in
+from traindx.capture.experiment.applies import implementations, names_in
 from traindx.fixes import catalogue
 from traindx.lab.plan import Candidate, candidates
-from traindx.lab.repair.conditions import pointless, refusal, without_idle
+from traindx.lab.repair.conditions import refusal, why_idle, without_idle
 from traindx.lab.repair.search import CURES
 from traindx.lab.repair.source import Source
 from traindx.vocabulary.diagnosis import Hypothesis
@@ -26,7 +26,7 @@ def planned(folder: Path, cause: str, text: str = "", base: tuple[str, ...] = ()
     (folder / "train.py").write_text(text)
     setup = Setup().with_facts(known, "capture")
     source = Source(["python", str(folder / "train.py")], folder, setup)
-    vain = partial(pointless, setup=setup, base=base, source=source)
+    vain = partial(why_idle, setup=setup, base=base, source=source)
     hypotheses = [Hypothesis(cause=cause, title=cause, probability=0.9)]
     return candidates(hypotheses, catalogue(), setup, CURES, refusal, pointless=vain)
 
@@ -50,15 +50,15 @@ def test_a_decay_is_not_scaled_from_nothing_nor_set_to_what_it_is(
 def test_several_groups_or_an_applied_change_leave_it_open() -> None:
     none = Setup(weight_decay=0.0)
     assert (
-        pointless("weight_decay=*3", none, (), None) == "the weight_decay is 0, so there is nothing to scale"
+        why_idle("weight_decay=*3", none, (), None) == "the weight_decay is 0, so there is nothing to scale"
     )
-    assert pointless("weight_decay=*3", none.with_facts({"parameter_groups": 2}, "capture"), (), None) == ""
-    assert pointless("weight_decay=*3", none, ("weight_decay=0.3",), None) == ""
-    assert pointless("weight_decay=*3", Setup(), (), None) == ""  # unknown is not absent
+    assert why_idle("weight_decay=*3", none.with_facts({"parameter_groups": 2}, "capture"), (), None) == ""
+    assert why_idle("weight_decay=*3", none, ("weight_decay=0.3",), None) == ""
+    assert why_idle("weight_decay=*3", Setup(), (), None) == ""  # unknown is not absent
     assert (
-        pointless("weight_decay=0.1", Setup(weight_decay=0.1), (), None) == "the weight_decay is 0.1 already"
+        why_idle("weight_decay=0.1", Setup(weight_decay=0.1), (), None) == "the weight_decay is 0.1 already"
     )
-    assert pointless("weight_decay=0.1", Setup(weight_decay=0.2), (), None) == ""
+    assert why_idle("weight_decay=0.1", Setup(weight_decay=0.2), (), None) == ""
 
 
 def test_dropout_is_lowered_only_where_there_is_some(tmp_path: Path) -> None:
@@ -89,9 +89,9 @@ def test_next_tokens_are_not_classes_to_be_weighted(tmp_path: Path) -> None:
 def test_no_start_is_spent_on_a_repair_of_what_is_not_there(
     spec: str, there: dict[str, Fact], absent: dict[str, Fact]
 ) -> None:
-    assert pointless(spec, Setup().with_facts(absent, "capture"), (), None)
-    assert not pointless(spec, Setup().with_facts(there, "capture"), (), None)
-    assert not pointless(spec, Setup(), (), None)  # unknown is not absent
+    assert why_idle(spec, Setup().with_facts(absent, "capture"), (), None)
+    assert not why_idle(spec, Setup().with_facts(there, "capture"), (), None)
+    assert not why_idle(spec, Setup(), (), None)  # unknown is not absent
 
 
 def test_a_fault_without_anything_to_repair_is_ruled_out_and_others_gain() -> None:
@@ -136,7 +136,7 @@ def test_a_loader_that_the_record_lacks_cannot_be_changed() -> None:
 
 def test_the_interventions_of_a_framework_are_read_from_its_source() -> None:
     pytest.importorskip("torch")
-    assert names_in("torch") == set(implemented("traindx.capture.torch.interventions"))
+    assert names_in("torch") == set(implementations("traindx.capture.torch.interventions"))
     assert not names_in("sklearn")
 
 

@@ -13,7 +13,7 @@ import pytest
 from tests import traced
 from traindx.lab.conduct.attempts import Attempt
 from traindx.lab.repair.bench import Arm
-from traindx.lab.repair.deliverables import MODEL, busy, checkpoint, ended_with, sha256
+from traindx.lab.repair.deliverables import MODEL, busy_share, checkpoint, last_test_values, sha256
 from traindx.vocabulary.run import Run
 from traindx.vocabulary.setup import Fact, Setup
 
@@ -86,12 +86,12 @@ def test_what_was_printed_once_of_a_test_set_is_read(
     (tmp_path / "1").mkdir()
     (tmp_path / "1" / "stdout.log").write_text(f"epoch 3 loss 0.2\n{line}\n")
     arm = Arm((), 1, None, True, 1.0, "", "1")
-    assert ended_with(SimpleNamespace(records=tmp_path), arm) == found  # type: ignore[arg-type]
+    assert last_test_values(SimpleNamespace(records=tmp_path), arm) == found  # type: ignore[arg-type]
 
 
 def test_how_busy_the_accelerator_is_comes_from_a_trace_that_has_one() -> None:
     parts = traced.step(0.01, data=0.1, forward=0.2, backward=0.3, optimizer=0.1)
     with_one, without = (Attempt(None, traced.run(parts, device=device)) for device in (True, False))  # type: ignore[arg-type]
-    assert busy(with_one) == pytest.approx(0.7, abs=0.01)
-    assert busy(without) is None
-    assert busy(Attempt(None, None, "nothing was traced")) is None  # type: ignore[arg-type]
+    assert busy_share(with_one) == pytest.approx(0.7, abs=0.01)
+    assert busy_share(without) is None
+    assert busy_share(Attempt(None, None, "nothing was traced")) is None  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ from tests.lab.repair.descent import Descent
 from tests.lab.repair.test_search import searched
 from traindx.causes import find as cause
 from traindx.fixes import find as fix
-from traindx.lab.repair.documented import DOCUMENTED, Documented, documented
+from traindx.lab.repair.documented_faults import DOCUMENTED, Documented, find_documented
 from traindx.rules import catalogue
 from traindx.vocabulary.diagnosis import Hypothesis
 
@@ -30,7 +30,7 @@ def test_the_leading_cause_needs_its_finding(tmp_path: Path) -> None:
     softmax = Hypothesis(cause="double-softmax", title="t", probability=0.9)
     other = Hypothesis(cause="label-noise", title="t", probability=0.1)
     both = replace(plain, findings=(*plain.findings, seen), hypotheses=(softmax, other))
-    assert documented(both).fix == "feed-logits-to-loss"
-    assert documented(replace(both, findings=plain.findings)) == Documented()
-    assert documented(replace(both, hypotheses=(other, softmax))) == Documented()
-    assert documented(replace(both, hypotheses=())) == Documented()
+    assert find_documented(both).fix == "feed-logits-to-loss"
+    assert find_documented(replace(both, findings=plain.findings)) == Documented()
+    assert find_documented(replace(both, hypotheses=(other, softmax))) == Documented()
+    assert find_documented(replace(both, hypotheses=())) == Documented()

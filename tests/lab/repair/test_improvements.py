@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from traindx.lab.repair.improvements import further
+from traindx.lab.repair.improvements import further_advice
 from traindx.vocabulary.run import Run, Series, series
 from traindx.vocabulary.setup import Setup
 from traindx.vocabulary.trial import Answering
@@ -29,7 +29,7 @@ def advice(
     """Texts by kind."""
     curves = {name.replace("__", "/"): curve(values) for name, values in signals.items()}
     run = Run(id="r", source="", format="traindx", framework="torch", series=curves, setup=setup)
-    return {one.kind: f"{one.text} {one.because}" for one in further(run, answering)}
+    return {one.kind: f"{one.text} {one.because}" for one in further_advice(run, answering)}
 
 
 def test_a_loss_that_follows_a_power_law_is_forecast_for_twice_as_long() -> None:
@@ -115,8 +115,8 @@ def test_what_is_known_already_is_not_said_twice_and_six_are_the_most() -> None:
     }  # fmt: skip
     run = Run(id="r", source="", format="traindx", framework="torch", series=signals, setup=setup)
     fast = Answering(p50=1e-3, p95=1e-3, batch=16, batch_p50=1.2e-3, batch_p95=1.3e-3)
-    found = further(run, fast)
+    found = further_advice(run, fast)
     assert len({one.kind for one in found}) == len(found) <= 6
     assert "schedule" in {one.kind for one in found}
-    again = further(run, fast, found[:1])
+    again = further_advice(run, fast, found[:1])
     assert found[0].kind not in {one.kind for one in again}

@@ -10,7 +10,7 @@ from tests.lab.repair.descent import Descent
 from traindx.lab.judge.objectives import choose
 from traindx.lab.judge.significance import CAP, judge
 from traindx.lab.repair.bench import Arm
-from traindx.lab.repair.pairs import known_gains, noise_of, paired, trial
+from traindx.lab.repair.pairs import known_gains, noise_of, pair_arms, trial
 from traindx.vocabulary.run import Run
 
 
@@ -27,21 +27,21 @@ OBJECTIVE = choose(GOOD, ["lr=*10"])
 
 
 def test_the_better_arm_gains_what_the_worse_one_loses() -> None:
-    gain = paired(arm(SLOW), arm(GOOD), OBJECTIVE).gain
+    gain = pair_arms(arm(SLOW), arm(GOOD), OBJECTIVE).gain
     assert gain > math.log(2)
-    assert paired(arm(GOOD), arm(SLOW), OBJECTIVE).gain == pytest.approx(-gain)
+    assert pair_arms(arm(GOOD), arm(SLOW), OBJECTIVE).gain == pytest.approx(-gain)
 
 
 def test_one_that_fails_has_lost_and_no_record_is_a_failure() -> None:
-    assert paired(arm(GOOD), arm(GOOD, ok=False, why="out of memory"), OBJECTIVE).gain == -CAP
-    assert paired(arm(SLOW, ok=False), arm(GOOD), OBJECTIVE).gain == CAP
-    assert paired(arm(GOOD), arm(None, ok=False), OBJECTIVE).gain == -CAP
-    assert paired(arm(None, ok=False), arm(None, ok=False), OBJECTIVE).gain == 0
+    assert pair_arms(arm(GOOD), arm(GOOD, ok=False, why="out of memory"), OBJECTIVE).gain == -CAP
+    assert pair_arms(arm(SLOW, ok=False), arm(GOOD), OBJECTIVE).gain == CAP
+    assert pair_arms(arm(GOOD), arm(None, ok=False), OBJECTIVE).gain == -CAP
+    assert pair_arms(arm(None, ok=False), arm(None, ok=False), OBJECTIVE).gain == 0
 
 
 def test_arms_are_compared_at_the_step_that_both_reached() -> None:
     short = run(0.0005, steps=100)
-    both = paired(arm(short), arm(run(0.0005, steps=200)), OBJECTIVE)
+    both = pair_arms(arm(short), arm(run(0.0005, steps=200)), OBJECTIVE)
     assert both.levels[0] == both.levels[1]
     assert both.gain == 0
 
@@ -49,10 +49,10 @@ def test_arms_are_compared_at_the_step_that_both_reached() -> None:
 def test_batches_of_another_size_are_compared_at_the_same_samples() -> None:
     """A quarter of the batch takes four times the steps. Other changes that go on for longer gain nothing by it."""
     short, long = arm(run(0.002, steps=50)), arm(run(0.002, steps=200))
-    assert paired(short, long._replace(interventions=("batch=*0.25",)), OBJECTIVE).gain > 0.3
-    assert paired(short, long._replace(interventions=("lr=*2",)), OBJECTIVE).gain == 0
+    assert pair_arms(short, long._replace(interventions=("batch=*0.25",)), OBJECTIVE).gain > 0.3
+    assert pair_arms(short, long._replace(interventions=("lr=*2",)), OBJECTIVE).gain == 0
     both = long._replace(interventions=("batch=*0.25",))
-    assert paired(short._replace(interventions=("batch=*0.25",)), both, OBJECTIVE).gain == 0
+    assert pair_arms(short._replace(interventions=("batch=*0.25",)), both, OBJECTIVE).gain == 0
 
 
 def test_the_noise_is_that_between_seeds_and_a_trial_reports_both_sides() -> None:
@@ -60,7 +60,7 @@ def test_the_noise_is_that_between_seeds_and_a_trial_reports_both_sides() -> Non
     noise = noise_of(arms, OBJECTIVE)
     assert noise is not None
     assert noise > 0
-    pairs = [paired(a, arm(run(0.05, seed)), OBJECTIVE) for a, seed in zip(arms, (1, 2, 3), strict=True)]
+    pairs = [pair_arms(a, arm(run(0.05, seed)), OBJECTIVE) for a, seed in zip(arms, (1, 2, 3), strict=True)]
     made = trial(
         pairs, judge(known_gains(pairs)), interventions=("lr=*100",), on_top_of=(), cause="x", fix="y"
     )

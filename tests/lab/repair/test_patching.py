@@ -18,9 +18,9 @@ from traindx.lab.repair import patching
 from traindx.lab.repair.bench import Bench
 from traindx.lab.repair.combinations import Applied
 from traindx.lab.repair.document import Proof, conclude
-from traindx.lab.repair.documented import Documented
+from traindx.lab.repair.documented_faults import Documented
 from traindx.lab.repair.options import Options
-from traindx.lab.repair.patching import patched
+from traindx.lab.repair.patching import write_patch
 from traindx.lab.repair.search import Search
 
 FIX = "switch-to-eval-mode"
@@ -53,7 +53,7 @@ def offered(folder: Path, monkeypatch: pytest.MonkeyPatch, script: Edited, fix: 
     monkeypatch.chdir(folder)
     (folder / "fix").mkdir()
     (folder / "train.py").write_text("a = 1\n")
-    monkeypatch.setattr(patching, "documented", lambda _: Documented(fix, "the documentation of it"))
+    monkeypatch.setattr(patching, "find_documented", lambda _: Documented(fix, "the documentation of it"))
     bench = Bench(["python", "train.py"], script, Journal(folder / "fix", {}), budget=1e6, jobs=1)
     search = Search(bench, Config(), Options())
     search.diagnose()
@@ -61,7 +61,7 @@ def offered(folder: Path, monkeypatch: pytest.MonkeyPatch, script: Edited, fix: 
     assert bench.source is not None
     made = Patch(before={"train.py": "a = 1\n"}, after={"train.py": "a = 2\n"}, words=("train.py:1: a",))
     monkeypatch.setattr(bench.source, "patch_for", lambda *_: made)
-    return patched(search, conclude(search, 0.0), folder / "fix").proof
+    return write_patch(search, conclude(search, 0.0), folder / "fix").proof
 
 
 def test_what_ends_no_worse_is_offered_with_its_levels(
@@ -92,7 +92,7 @@ def test_a_mask_makes_every_metric_worse_and_is_offered(
 
 
 def test_without_time_for_it_no_patch_is_offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Bench, "in_time", lambda _self, _work, otherwise, _lacks: otherwise)
+    monkeypatch.setattr(Bench, "run_within_budget", lambda _self, _work, otherwise, _lacks: otherwise)
     report = offered(tmp_path, monkeypatch, Edited(0.3, 0.02)).report
     assert report.patch is None
     assert report.by_hand is not None
@@ -126,7 +126,7 @@ def test_of_two_proven_changes_the_one_with_an_edit_is_the_patch(
     search.applied = [Applied("lower-learning-rate", ("lr=*0.1",)), Applied("clip-gradients", ("clip=1.0",))]
     search.base = ("lr=*0.1", "clip=1.0")
     proof = proof._replace(report=replace(proof.report, applied=("lower-learning-rate", "clip-gradients")))
-    found = patched(search, proof, tmp_path / "fix")
+    found = write_patch(search, proof, tmp_path / "fix")
     report = found.proof.report
     assert (tmp_path / "fix" / "fix.patch").read_text().endswith("-a = 1\n+a = 2\n")
     assert report.by_hand == by_hand

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from traindx.lab.repair.bench import Arm
 from traindx.lab.repair.pairs import Pair
-from traindx.lab.repair.slices import notes, sliced
+from traindx.lab.repair.slices import compare_groups, notes
 from traindx.vocabulary.run import Run
 from traindx.vocabulary.setup import Fact, Setup
 
@@ -24,7 +24,7 @@ def pairs(*levels: tuple[dict[str, float], dict[str, float]]) -> list[Pair]:
 
 
 def test_the_group_that_pays_is_named() -> None:
-    found = sliced(
+    found = compare_groups(
         pairs(
             ({"north": 0.60, "south": 0.90}, {"north": 0.95, "south": 0.70}),
             ({"north": 0.62, "south": 0.91}, {"north": 0.94, "south": 0.72}),
@@ -40,7 +40,7 @@ def test_the_group_that_pays_is_named() -> None:
 
 
 def test_groups_that_differ_by_chance_are_no_matter() -> None:
-    found = sliced(
+    found = compare_groups(
         pairs(
             ({"north": 0.80, "south": 0.80}, {"north": 0.95, "south": 0.78}),
             ({"north": 0.82, "south": 0.78}, {"north": 0.94, "south": 0.80}),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from traindx.lab.repair.source import Source, fix_behind, outside
+from traindx.lab.repair.source import Source, fix_behind, outside_interventions
 from traindx.vocabulary.edit import Advice, Patch
 from traindx.vocabulary.setup import Setup
 
@@ -42,7 +42,7 @@ def test_a_fix_without_an_intervention_is_marked_and_edits_the_copy(tmp_path: Pa
     edited = broken.edited(("lr=*0.1", "source=step-the-optimizer"))
     assert edited["train.py"].endswith("    loss.backward()\n    optimizer.step()\n")
     assert broken.edited(("lr=*0.1",)) == {}
-    assert outside(("lr=*0.1", "source=step-the-optimizer")) == ("lr=*0.1",)
+    assert outside_interventions(("lr=*0.1", "source=step-the-optimizer")) == ("lr=*0.1",)
 
 
 def test_what_is_there_already_or_not_certain_is_not_tried(tmp_path: Path) -> None:

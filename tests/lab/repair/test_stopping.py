@@ -13,7 +13,7 @@ from traindx.lab.conduct.journal import Journal
 from traindx.lab.repair.bench import Bench
 from traindx.lab.repair.options import Options
 from traindx.lab.repair.search import Search
-from traindx.lab.repair.stopping import lasting, price, stopping
+from traindx.lab.repair.stopping import format_duration, price, what_remains
 from traindx.vocabulary.diagnosis import Hypothesis
 
 
@@ -33,7 +33,7 @@ def diagnosed(folder: Path, rate: float, **belief: float) -> Search:
 
 def test_a_likely_cause_is_worth_its_proof(tmp_path: Path) -> None:
     search = diagnosed(tmp_path, 0.3, learning_rate_too_high=0.9, healthy=0.1)
-    found = stopping(search, None)
+    found = what_remains(search, None)
     assert found is not None
     assert not found.stop
     assert found.fix == "lower-learning-rate"
@@ -46,7 +46,7 @@ def test_a_likely_cause_is_worth_its_proof(tmp_path: Path) -> None:
 
 def test_an_unlikely_one_is_not(tmp_path: Path) -> None:
     search = diagnosed(tmp_path, 0.3, learning_rate_too_high=0.08, missing_causal_mask=0.92)
-    found = stopping(search, None)
+    found = what_remains(search, None)
     assert found is not None
     assert found.stop
     assert "for each change that helps" in found.why
@@ -54,7 +54,7 @@ def test_an_unlikely_one_is_not(tmp_path: Path) -> None:
 
 def test_what_only_a_person_can_do_is_named(tmp_path: Path) -> None:
     search = diagnosed(tmp_path, 0.3, missing_causal_mask=1.0)
-    found = stopping(search, None)
+    found = what_remains(search, None)
     assert found is not None
     assert found.stop
     assert found.fix == ""
@@ -62,8 +62,8 @@ def test_what_only_a_person_can_do_is_named(tmp_path: Path) -> None:
 
 
 def test_nothing_is_said_of_a_script_that_is_well(tmp_path: Path) -> None:
-    assert stopping(diagnosed(tmp_path, 0.02), None) is None
+    assert what_remains(diagnosed(tmp_path, 0.02), None) is None
 
 
 def test_durations_are_printed_with_their_unit() -> None:
-    assert [lasting(s) for s in (40, 89, 720, 10800)] == ["40 s", "89 s", "12 min", "3 h"]
+    assert [format_duration(s) for s in (40, 89, 720, 10800)] == ["40 s", "89 s", "12 min", "3 h"]

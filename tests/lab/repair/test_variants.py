@@ -11,8 +11,8 @@ from traindx.lab.judge.significance import MIN_EFFECT
 from traindx.lab.plan import Candidate
 from traindx.lab.repair import variants
 from traindx.lab.repair.bench import Arm
-from traindx.lab.repair.pairs import Pair, judged, paired
-from traindx.lab.repair.variants import Way, by_speed, sooner
+from traindx.lab.repair.pairs import Pair, judge_pairs, pair_arms
+from traindx.lab.repair.variants import Way, by_speed, judge_by_steps
 from traindx.vocabulary.run import Run, series
 
 CHANGE = Candidate("raise-learning-rate", "learning-rate-too-low", ("lr=*10",), 1.0)
@@ -34,11 +34,11 @@ def verdict(before: float, after: float, chance: np.random.Generator) -> tuple[s
     assert first is not None
     objective = choose(first, [])
     way = by_speed(
-        Way(CHANGE, CHANGE.interventions, objective, paired(*arms[0], objective)), True, MIN_EFFECT
+        Way(CHANGE, CHANGE.interventions, objective, pair_arms(*arms[0], objective)), True, MIN_EFFECT
     )
-    pairs = [paired(*both, way.objective) for both in arms]
-    found = judged(pairs, way.objective, MIN_EFFECT, way.doses)
-    way, _, found = sooner(way, pairs, found, MIN_EFFECT, way.doses)
+    pairs = [pair_arms(*both, way.objective) for both in arms]
+    found = judge_pairs(pairs, way.objective, MIN_EFFECT, way.doses)
+    way, _, found = judge_by_steps(way, pairs, found, MIN_EFFECT, way.doses)
     return found.verdict, way.objective.scale
 
 
@@ -64,14 +64,14 @@ def test_of_changes_that_do_nothing_hardly_one_is_confirmed() -> None:
 def test_larger_doses_are_tried_while_they_help(
     monkeypatch: pytest.MonkeyPatch, gains: tuple[float, float], healthy: bool, last: bool
 ) -> None:
-    monkeypatch.setattr(variants, "fine", lambda _: healthy)
+    monkeypatch.setattr(variants, "is_fine", lambda _: healthy)
     one = arm(50.0, np.random.default_rng(6))
     assert one.run is not None
     objective = choose(one.run, [])
     tried = [
         Way(CHANGE, ("lr=*10",), objective, Pair(one, one, (0.0, 0.0), gain)) for gain in sorted(gains)[::-1]
     ]
-    assert variants.enough(tried, Config()) is last
+    assert variants.is_cured(tried, Config()) is last
 
 
 def test_what_the_user_named_is_what_counts() -> None:
@@ -79,5 +79,5 @@ def test_what_the_user_named_is_what_counts() -> None:
     first, second = arm(100.0, chance), arm(25.0, chance)
     assert first.run is not None
     objective = choose(first.run, [])
-    way = Way(CHANGE, CHANGE.interventions, objective, paired(first, second, objective))
+    way = Way(CHANGE, CHANGE.interventions, objective, pair_arms(first, second, objective))
     assert by_speed(way, False, MIN_EFFECT) is way

@@ -15,7 +15,7 @@ from traindx.errors import NotALog, ReadError
 from traindx.readers import read_path
 from traindx.readers.formats import tensorboard
 from traindx.readers.raw import HEAD_BYTES, RawLog, Source
-from traindx.readers.tfevents.crc import crc32c, masked
+from traindx.readers.tfevents.crc import crc32c, mask_crc
 from traindx.readers.tfevents.files import decode
 from traindx.readers.tfevents.frames import FrameReader
 from traindx.readers.tfevents.template import MOST_NAMES
@@ -121,7 +121,7 @@ def test_checksum_is_crc32c():
     expected = [w.crc32c(data[a : a + n].tobytes()) for a, n in zip(starts, lengths, strict=True)]
     assert crc32c(data, starts, lengths).tolist() == expected
     assert (
-        masked(np.array([0x12345678], np.uint32))[0]
+        mask_crc(np.array([0x12345678], np.uint32))[0]
         == ((0x12345678 >> 15 | 0x12345678 << 17) + 0xA282EAD8) & 0xFFFFFFFF
     )
 

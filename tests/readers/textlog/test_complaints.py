@@ -16,7 +16,7 @@ from traindx.readers.textlog.complaints import (
     complaints_in,
     names_chance,
 )
-from traindx.rules import SAID, listed
+from traindx.rules import SAID, list_entries
 from traindx.vocabulary import RunDiagnosis
 
 
@@ -182,7 +182,7 @@ def test_an_agent_gets_the_advice_for_agents() -> None:
 def test_every_complaint_has_words_for_the_page_and_a_rule() -> None:
     slugs = {slug for slug, _ in COMPLAINTS} | {"loss-at-chance", "loss-jumps-on-resume"}
     assert slugs == set(SAID)
-    assert slugs <= {rule.slug for rule in listed()}
+    assert slugs <= {rule.slug for rule in list_entries()}
     assert slugs >= NOTES
 
 

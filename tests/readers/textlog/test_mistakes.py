@@ -9,7 +9,7 @@ from traindx import pipeline
 from traindx.readers import read_source
 from traindx.readers.assembly.runs import assemble
 from traindx.readers.textlog.mistakes import MISTAKES, find_mistakes
-from traindx.rules import listed
+from traindx.rules import list_entries
 from traindx.rules.lop.program_shows_mistake import WORDS
 
 FALLS = "".join(
@@ -86,7 +86,7 @@ def test_a_sigmoid_before_a_loss_that_applies_one(text: str) -> None:
 
 
 def test_each_mistake_has_the_name_that_its_fact_asks_for() -> None:
-    rules = {rule.slug for rule in listed()}
+    rules = {rule.slug for rule in list_entries()}
     for mistake in MISTAKES:
         named = rules if mistake.fact == "described" else set(WORDS)
         assert mistake.slug in named, f"{mistake.slug}: see the docstring of textlog/mistakes.py"

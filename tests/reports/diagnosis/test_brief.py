@@ -106,4 +106,4 @@ def test_a_short_log_is_judged_where_a_finding_shows_the_leading_cause(paste: st
     ("sure", "said"), [(0.36, "inspect"), (0.5, "inspect"), (0.51, "inspect (51 % sure)")]
 )
 def test_advice_that_is_less_sure_than_not_has_no_figure(sure: float, said: str) -> None:
-    assert labels.decided(Decision("inspect", "", sure)) == said
+    assert labels.decision_line(Decision("inspect", "", sure)) == said

@@ -16,7 +16,7 @@ NASTY = "\x1b[31m</td><script>alert(1)</script>|**x**`\n\u202e"
 
 
 def report(case: str = "double_softmax") -> CheckReport:
-    return pipeline.checked(captured(case), CHECKS, command=("python", "train.py"), seconds=12.3).report
+    return pipeline.judge_checks(captured(case), CHECKS, command=("python", "train.py"), seconds=12.3).report
 
 
 def hostile() -> CheckReport:
@@ -62,7 +62,7 @@ def test_nothing_is_blamed_where_nothing_failed() -> None:
 
 def test_something_to_know_is_marked() -> None:
     run = with_facts("healthy", seeds_set="none")
-    text = page.render(pipeline.checked(run, CHECKS).report)
+    text = page.render(pipeline.judge_checks(run, CHECKS).report)
     (line,) = [line for line in text.splitlines() if "Random seeds" in line]
     assert line.startswith(" ~ Random seeds")
 

@@ -59,11 +59,11 @@ def test_the_shipped_schema_is_current() -> None:
 
 def test_every_form_gives_the_verdict_the_fix_and_how_to_run_it(fixed: Proof) -> None:
     for form in ("text", "markdown", "html"):
-        page = report.rendered(fixed.report, form)
+        page = report.render_report(fixed.report, form)
         assert "Lower the learning rate" in page
         assert "confirmed" in page
         assert "traindx run --with" in page
-    assert report.rendered(fixed.report, "text").splitlines()[-1] == fixed.report.command
+    assert report.render_report(fixed.report, "text").splitlines()[-1] == fixed.report.command
 
 
 def edited(proof: Proof, **more: object) -> words.FixReport:
@@ -78,14 +78,14 @@ def test_what_to_write_by_hand_and_why_comes_before_the_trials(fixed: Proof, for
         file="train.py", line=12, write=f"another lr {HOSTILE}", why="a function computes the rate"
     )
     shown = msgspec.structs.replace(fixed.report, by_hand=advice)
-    page = html.unescape(report.rendered(shown, form, width=80))
+    page = html.unescape(report.render_report(shown, form, width=80))
     order = [page.index(part) for part in (
         "What was wrong", "No patch", "train.py:12", "a function computes the rate", "Before and after", "confirmed",
     )]  # fmt: skip
     assert order == sorted(order)
-    assert "<script>" not in report.rendered(shown, form) or form == "text"
+    assert "<script>" not in report.render_report(shown, form) or form == "text"
     assert "by_hand" in json.loads(report.to_json(shown))
-    part = html.unescape(report.rendered(edited(fixed, by_hand=advice), form, width=80))
+    part = html.unescape(report.render_report(edited(fixed, by_hand=advice), form, width=80))
     assert "No patch" not in part
     order = [
         part.index(words)
@@ -96,7 +96,7 @@ def test_what_to_write_by_hand_and_why_comes_before_the_trials(fixed: Proof, for
 
 @pytest.mark.parametrize("form", ["text", "markdown", "html"])
 def test_problem_change_and_how_to_apply_it_come_first(fixed: Proof, form: str) -> None:
-    page = html.unescape(report.rendered(edited(fixed), form, width=80))
+    page = html.unescape(report.render_report(edited(fixed), form, width=80))
     order = [page.index(part) for part in (
         "(mean of 3 seeds)", "What was wrong", "The change", "+\tlr = 0.03".expandtabs(4),
         "Apply it", "git apply 'traindx-fix/my train/fix.patch'", "Before and after", "confirmed",
@@ -135,7 +135,7 @@ def test_a_change_in_the_source_is_not_named_by_its_slug(fixed: Proof) -> None:
     )
     made = msgspec.structs.replace(fixed.report, trials=(trial,))
     for form in ("text", "markdown", "html"):
-        page = report.rendered(made, form).replace("\\", "")
+        page = report.render_report(made, form).replace("\\", "")
         assert "an edit of the source and lr=*0.1" in page
         assert "on top of normalize-targets in the source" in page
         assert "source=" not in page
@@ -146,7 +146,7 @@ def test_what_needs_no_change_and_what_we_compute_are_named_in_words(fixed: Proo
     computed = msgspec.structs.replace(fixed.report.objective, signal="outputs_balanced_accuracy")
     made = msgspec.structs.replace(fixed.report, trials=(trial,), objective=computed)
     for form in ("text", "markdown", "html"):
-        page = html.unescape(report.rendered(made, form, width=120)).replace("\\", "")
+        page = html.unescape(report.render_report(made, form, width=120)).replace("\\", "")
         assert "no change on top of lr=*0.1" in page
         assert "balanced accuracy of the training batches" in page
         assert "outputs_" not in page
@@ -181,23 +181,23 @@ def test_the_picture_has_four_panels_and_both_arms(fixed: Proof, tmp_path: Path)
 
 
 def test_curves_keep_their_level_to_both_ends() -> None:
-    from traindx.reports.figures.fix import POINTS, along
+    from traindx.reports.figures.fix import POINTS, signal_at
     from traindx.vocabulary.run import Run, series
 
     steps = np.arange(5 * POINTS, dtype=np.float64)
     values = np.full(len(steps), 0.003)
     values[7] = np.nan
     run = Run(id="r", source="", format="traindx", series={"lr": series(steps, values)})
-    assert along(run, "lr", np.linspace(0, steps[-1], POINTS)) == pytest.approx(np.full(POINTS, 0.003))
+    assert signal_at(run, "lr", np.linspace(0, steps[-1], POINTS)) == pytest.approx(np.full(POINTS, 0.003))
 
 
 def test_a_run_that_broke_down_has_no_curve_behind_that() -> None:
-    from traindx.reports.figures.fix import along
+    from traindx.reports.figures.fix import signal_at
     from traindx.vocabulary.run import Run, series
 
     values = np.concatenate([np.full(20, 2.0), np.full(180, np.nan)])
     run = Run(id="r", source="", format="traindx", series={"train/loss": series(np.arange(200.0), values)})
-    found = along(run, "train/loss", np.arange(200.0))
+    found = signal_at(run, "train/loss", np.arange(200.0))
     assert found[:20] == pytest.approx(np.full(20, 2.0))
     assert np.isnan(found[20:]).all()
 
@@ -219,7 +219,7 @@ def test_what_is_handed_back_is_named_in_every_form(fixed: Proof) -> None:
         ),
     )
     for form in ("text", "markdown", "html"):
-        page = report.rendered(made, form, width=200).replace("\\", "")
+        page = report.render_report(made, form, width=200).replace("\\", "")
         for part in (
             "test/accuracy",
             "out/model.safetensors",

@@ -86,7 +86,7 @@ def test_a_run_keeps_its_colour_in_every_panel() -> None:
         run({"train/loss": np.arange(9.0), "val/loss": np.arange(9.0)}),
     )
     charts = overlay_charts(both, ("train/loss", "val/loss"), ("before", "after"))
-    first, second = (figures.single(chart).axes[0] for chart in charts)
+    first, second = (figures.single_chart(chart).axes[0] for chart in charts)
     assert first.lines[1].get_color() == second.lines[0].get_color() != first.lines[0].get_color()
     assert [t.get_text() for t in second.get_legend().get_texts()] == ["after"]
 
@@ -101,7 +101,7 @@ def test_hostile_text_is_only_text(hostile: str) -> None:
         warnings.filterwarnings("ignore", message="Glyph .* missing")
         figures.overview(runs[0], document.runs[0]).canvas.draw()
         for chart in overlay_charts(tuple(runs), ("train/loss",), (hostile,)):
-            figures.single(chart).canvas.draw()
+            figures.single_chart(chart).canvas.draw()
 
 
 def test_pyplot_is_never_used() -> None:

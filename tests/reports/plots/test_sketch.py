@@ -89,7 +89,7 @@ def test_marks_and_lines_have_one_width() -> None:
     ],
 )
 def test_labels_of_different_values_differ_and_are_near_them(values: list[float]) -> None:
-    names = sketch.apart(values)
+    names = sketch.distinct_labels(values)
     assert len(set(names)) == len(set(values))
     marks = [float(n.replace(",", "")) for n in names]
     span = max(values) - min(values)

@@ -59,7 +59,7 @@ def rows_of(output: Any, turn: int) -> Any:
     return output[start : start + count]
 
 
-def by_unit(rows: Any, channels_second: bool) -> Any:
+def largest_by_unit(rows: Any, channels_second: bool) -> Any:
     """`largest[units]`: the maximum of each unit over samples and positions. Units are the second
     dimension of images and convolutions, the last one of everything else."""
     if rows.ndim > 3 or (rows.ndim == 3 and channels_second):
@@ -69,7 +69,7 @@ def by_unit(rows: Any, channels_second: bool) -> Any:
     return flat.max(0) if isinstance(flat, np.ndarray) else flat.amax(0)
 
 
-def measured(rows: Array, kind: Kind, before: Array | None, part: Array | None) -> list[float]:
+def output_statistics(rows: Array, kind: Kind, before: Array | None, part: Array | None) -> list[float]:
     """The six FIELDS of an output on the CPU. `rows` from `host_rows`; `before`: the same rows of the
     pre-activation of a squasher; `part`: what `rank_part` takes of the output, where its rank is wanted."""
     values = rows.ravel("K")
@@ -79,14 +79,14 @@ def measured(rows: Array, kind: Kind, before: Array | None, part: Array | None) 
     squares = float(np.dot(values, values))
     if squares - squares != 0:
         with np.errstate(all="ignore"):
-            return [*_moments_slowly(values), saturated, rank]
+            return [*_moments_in_double(values), saturated, rank]
     mean = float(np.add.reduce(values)) / count
     std = max(squares / count - mean * mean, 0.0) ** 0.5
     largest = max(float(np.maximum.reduce(values)), -float(np.minimum.reduce(values)))
     return [mean, std, largest, 0.0, saturated, rank]
 
 
-def _moments_slowly(values: Array) -> list[float]:
+def _moments_in_double(values: Array) -> list[float]:
     """Where values are not finite, or their squares are too large for single precision."""
     mean = float(np.mean(values, dtype=np.float64))
     std = max(square_sum(values) / len(values) - mean * mean, 0.0) ** 0.5

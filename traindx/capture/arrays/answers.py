@@ -21,11 +21,11 @@ def answers(output: Array, target: Array | None, data: Data) -> dict[str, float]
     apart, size = rows - rows.mean(0), np.square(rows).sum()
     found = {"outputs_sample_spread": float(np.sqrt(np.square(apart).sum() / max(size, TINY)))}
     if data.classified(rows.shape[1]):
-        found["outputs_majority_share"] = majority(rows, data.probabilities)
+        found["outputs_majority_share"] = majority_share(rows, data.probabilities)
     return found | ({} if target is None else against_targets(output, target, data.probabilities))
 
 
-def majority(rows: Array, probabilities: bool) -> float:
+def majority_share(rows: Array, probabilities: bool) -> float:
     """Share of the commonest answer among `rows[n, width]`."""
     if rows.shape[1] == 1:
         share = float((rows > (0.5 if probabilities else 0.0)).mean())
@@ -57,14 +57,14 @@ def classes(scores: Array, labels: Array) -> dict[str, float]:
     likely = scores - top - np.log(np.exp(scores - top).sum(1, keepdims=True))
     wanted = likely[np.arange(len(labels)), labels]
     correct = scores.argmax(1) == labels
-    out = balanced(correct, labels) | {
+    out = balanced_accuracy(correct, labels) | {
         "outputs_accuracy": float(correct.mean()),
         "outputs_contradict_share": float((np.exp(likely.max(1) - wanted) > 1 / CONTRADICTED).mean()),
     }
     return out | ({"outputs_cross_entropy": float(-wanted.mean())} if apart == 1 else {})
 
 
-def balanced(correct: Array, labels: Array) -> dict[str, float]:
+def balanced_accuracy(correct: Array, labels: Array) -> dict[str, float]:
     """The mean recall of the classes among `labels[n]`; nothing of a single class, which says nothing about the
     others."""
     counts = np.bincount(labels)
@@ -83,7 +83,7 @@ def numbers(output: Array, target: Array, half: float) -> dict[str, float]:
     score, wanted = output.reshape(-1)[:READ].astype(np.float64), target.reshape(-1)[:READ]
     if ((wanted == 0) | (wanted == 1)).all():
         correct, labels = (score > half) == (wanted > 0.5), wanted.astype(np.int64)
-        out = {"outputs_accuracy": float(correct.mean())} | balanced(correct, labels)
+        out = {"outputs_accuracy": float(correct.mean())} | balanced_accuracy(correct, labels)
         if target.size <= READ:
             scaled = np.log(np.maximum(score, 1e-7) / np.maximum(1 - score, 1e-7)) if half else score
             out["outputs_cross_entropy"] = float((np.logaddexp(0, scaled) - scaled * wanted).mean())

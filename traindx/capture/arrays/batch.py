@@ -11,7 +11,7 @@ import numpy as np
 
 from traindx.capture.arrays.data import READ, Array, Batches, Labels, Moments, by_feature
 from traindx.features.comparisons import simple_predictors
-from traindx.redaction import outward
+from traindx.redaction import round_outward
 from traindx.vocabulary import Fact, threshold
 
 CLOSE = 20  # first batches that are all read; of n later ones about sqrt(CLOSE * n) are
@@ -67,7 +67,7 @@ class Data:
         data set it is of (None: not known), `trained` that it is one that is trained on."""
         began = time.thread_time()  # what other processes take of a busy machine is not counted
         self._since = self._since or time.perf_counter()
-        if self._few(training, source) or self.due:
+        if self._has_seen_few(training, source) or self.due:
             with np.errstate(all="ignore"):  # overflow is looked for, and is no matter for the user's stderr
                 self._look(inputs, targets, training, close, (source, trained))
             self._spent += time.thread_time() - began
@@ -75,7 +75,7 @@ class Data:
             self._reservoir.forget()
             self.missed(training, source, trained)
 
-    def _few(self, training: bool, source: object) -> bool:
+    def _has_seen_few(self, training: bool, source: object) -> bool:
         """Whether so little was looked at that there must be time."""
         if training:
             return self._passed[True] < FEWEST
@@ -107,17 +107,19 @@ class Data:
         if self.patient or looked < CLOSE or (close and self._passed[training] > looked * looked / CLOSE):
             self._looked[training] += given is not None
             if given is not None and len(given):
-                self._inputs_seen(given, training)
+                self._add_inputs(given, training)
             if wanted is not None and wanted.size:
-                self._targets_seen(wanted, training)
+                self._add_targets(wanted, training)
 
-    def _inputs_seen(self, given: Array, training: bool) -> None:
+    def _add_inputs(self, given: Array, training: bool) -> None:
         self._facts.setdefault("inputs_dtype", str(given.dtype))
         self._facts.setdefault("inputs_shape", "x".join(map(str, given.shape[1:])))
         if given.dtype.kind == "f" or given.dtype == np.uint8:
             self._inputs[training].add(by_feature(given))
             if training and given.dtype.kind == "f" and "inputs_identifying_features" not in self._facts:
-                self._facts["inputs_identifying_features"] = identifying(given.reshape(len(given), -1))
+                self._facts["inputs_identifying_features"] = count_identifying_features(
+                    given.reshape(len(given), -1)
+                )
         elif given.dtype.kind == "i" and training:
             low, high = int(given.min()), int(given.max())
             self._facts |= {
@@ -125,7 +127,7 @@ class Data:
                 "tokens_max": max(high, int(self._facts.get("tokens_max", high))),
             }
 
-    def _targets_seen(self, wanted: Array, training: bool) -> None:
+    def _add_targets(self, wanted: Array, training: bool) -> None:
         self._facts.setdefault("label_dtype", str(wanted.dtype))
         self._facts.setdefault("targets_shape", "x".join(map(str, wanted.shape[1:])))
         if wanted.dtype.kind in "iub" and training:
@@ -189,7 +191,7 @@ class Data:
         if majority is not None:
             out["val_class_majority_share"] = majority
         if held.sizes:
-            out["val_inputs_absmax_median"] = outward(float(np.median(held.sizes)))
+            out["val_inputs_absmax_median"] = round_outward(float(np.median(held.sizes)))
         if train.rows and held.rows >= COMPARED and len(train.total) == len(held.total):
             varied = ~train.constant
             if varied.any():
@@ -257,24 +259,24 @@ def levels(inputs: Array, targets: Array) -> dict[str, Fact]:
     )
     padded: dict[str, Fact] = {"padding_share": padding_share(targets)} if sequences else {}
     if sequences and max(inputs.max(), targets.max()) < MOST_TOKENS:
-        entropies = simple_predictors.of_tokens(
+        entropies = simple_predictors.token_entropies(
             inputs.reshape(-1).astype(np.int64), targets.reshape(-1).astype(np.int64)
         )
         names = ("reference_unigram_entropy", "reference_bigram_entropy")
         return padded | ({} if entropies is None else dict(zip(names, entropies, strict=True)))
     flat = targets.reshape(len(targets), -1)
-    values = counted(inputs) if inputs.dtype.kind in "iu" else inputs.astype(np.float64)
+    values = count_tokens(inputs) if inputs.dtype.kind in "iu" else inputs.astype(np.float64)
     if values is None or not np.isfinite(values).all() or flat.shape[1] > MOST_TARGETS:
         return padded
     yes_or_no = flat.shape[1] == 1 and bool(((flat == 0) | (flat == 1)).all())
     if flat.shape[1] == 1 and (whole or yes_or_no):
         labels = flat[:, 0].astype(np.int64)
-        found = simple_predictors.of_classes(values, labels) if labels.max() < MOST_CLASSES else None
+        found = simple_predictors.class_accuracies(values, labels) if labels.max() < MOST_CLASSES else None
         kind = "accuracy"
     else:
         wanted = flat.astype(np.float64)
         found, kind = (
-            simple_predictors.of_numbers(values, wanted) if np.isfinite(wanted).all() else None,
+            simple_predictors.explained_variances(values, wanted) if np.isfinite(wanted).all() else None,
             "explained",
         )
     if found is None:
@@ -306,7 +308,7 @@ def padding_share(
     return float(ends / tokens.size) if filled else 0.0
 
 
-def counted(tokens: Array) -> Array | None:
+def count_tokens(tokens: Array) -> Array | None:
     """How often each token occurs in each of `tokens[n, length]`; None where there are too many kinds."""
     if tokens.min() < 0 or tokens.max() >= MOST_TOKENS:
         return None
@@ -327,7 +329,7 @@ def same_kind(kept: tuple[Array, Array], inputs: Array, targets: Array) -> bool:
     return same and kept[0].dtype.kind == inputs.dtype.kind and kept[1].dtype.kind == targets.dtype.kind
 
 
-def identifying(
+def count_identifying_features(
     rows: Array,
     *,
     most: float = threshold(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from traindx.capture.arrays.overlap import HeldOut
-from traindx.redaction import outward
+from traindx.redaction import round_outward
 from traindx.vocabulary import Fact
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -97,9 +97,9 @@ class Moments:
             f"{name}_std_min": float(varied.min()),
             f"{name}_std_max": float(varied.max()),
             f"{name}_std": float(np.sqrt(np.square(self.std).mean())),
-            f"{name}_absmax_median": outward(float(np.median(self.sizes))),
-            f"{name}_min": outward(float(self.low.min())),
-            f"{name}_max": outward(float(self.high.max())),
+            f"{name}_absmax_median": round_outward(float(np.median(self.sizes))),
+            f"{name}_min": round_outward(float(self.low.min())),
+            f"{name}_max": round_outward(float(self.high.max())),
             f"{name}_constant_features": int(self.constant.sum()),
             f"{name}_outlier_share": self.outliers / max(self.seen, 1),
             f"{name}_nonfinite": self.nonfinite,

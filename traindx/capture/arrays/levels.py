@@ -17,8 +17,8 @@ FEWEST_STEPS = (
 )
 
 
-def measured(used: Array, own: Array) -> list[float]:
-    """As `measured` of `torch/measure/quantized/levels.py`, of a quantized weight and what it was made of,
+def level_statistics(used: Array, own: Array) -> list[float]:
+    """As `level_statistics` of `torch/measure/quantized/levels.py`, of a quantized weight and what it was made of,
     both `[rows, values]`: share of zeros and of the commonest of zero and each row's ends, |used - own| /
     |own|, (used * own) / (own * own), share beyond the grid. `own` all NaN where it is not kept: the last
     three are NaN."""
@@ -29,10 +29,16 @@ def measured(used: Array, own: Array) -> list[float]:
     size = max(float(np.square(own).sum()), np.finfo(np.float32).tiny)
     error = float(np.sqrt(np.square(used - own).sum() / size))
     kept = float((used * own).sum() / size)
-    return [zero, max(zero, *at_ends), error, kept, clipped(used, own) if np.isfinite(kept) else np.nan]
+    return [
+        zero,
+        max(zero, *at_ends),
+        error,
+        kept,
+        clipped_share(used, own) if np.isfinite(kept) else np.nan,
+    ]
 
 
-def spacing(rows: Array) -> Array:
+def level_spacing(rows: Array) -> Array:
     """`[rows, 1]`: the least distance of two levels of each row; infinite in rows of one level."""
     if rows.shape[1] < 2:
         return np.full((len(rows), 1), np.inf)
@@ -41,10 +47,10 @@ def spacing(rows: Array) -> Array:
     return np.asarray(apart.min(1, keepdims=True))
 
 
-def clipped(used: Array, own: Array) -> float:
+def clipped_share(used: Array, own: Array) -> float:
     """Share of the weights that lie more than half a level beyond the last one; NaN where the rows have few
     levels."""
-    step, high, low = spacing(used), used.max(1, keepdims=True), used.min(1, keepdims=True)
+    step, high, low = level_spacing(used), used.max(1, keepdims=True), used.min(1, keepdims=True)
     fine = (high - low) >= (FEWEST_STEPS - STRAY) * np.where(np.isfinite(step), step, np.inf)
     if not fine.any():
         return float("nan")
@@ -52,7 +58,7 @@ def clipped(used: Array, own: Array) -> float:
     return float((beyond & fine).sum() / np.broadcast_to(fine, own.shape).sum())
 
 
-def moved(now: Array, before: Array) -> float:
+def moved_share(now: Array, before: Array) -> float:
     """Share of the values `[rows, values]` that lie on another level than before, whatever became of the
     scale."""
     rates = np.full((len(now), 1), 1.0)
@@ -60,7 +66,7 @@ def moved(now: Array, before: Array) -> float:
         known = new[old != 0] / old[old != 0]
         rate = float(np.sort(known)[(len(known) - 1) // 2]) if len(known) else 1.0
         rates[row] = rate if rate > 0 else 1.0  # more turned than not
-    step = spacing(before)
+    step = level_spacing(before)
     size = np.maximum(np.abs(before).max(1, keepdims=True), np.abs(now).max(1, keepdims=True))
     step = np.where(np.isinf(step), size, step)
     return float((np.abs(now / rates - before) > 0.5 * step).mean())
@@ -105,7 +111,7 @@ def levels(rows: Array) -> int:
         if count <= min(REPEATED, row.size // 4):
             found.append(count)
             by_chance += row.size - count
-        elif spacing := on_grid(places):
+        elif spacing := grid_length(places):
             found.append(spacing)
             by_chance += row.size - 2
     return max(found) if len(found) > 0.9 * len(rows) and by_chance >= FEWEST else 0
@@ -118,7 +124,7 @@ def steps(values: Array) -> Array:
     return np.asarray(ordered[np.concatenate(([True], apart))])
 
 
-def on_grid(places: Array) -> int:
+def grid_length(places: Array) -> int:
     """Length of the even grid that levels are places on, in levels; 0 where they are on none. No two of a
     few values need be neighbours on it: so parts of their least distance are tried, too."""
     if len(places) == 1:

@@ -49,7 +49,7 @@ class HeldOut:
             if source is None:
                 batches = _without_training_data(batches, known, others=len(sources) > 1) if complete else []
             if batches and source not in self._trained:
-                judged.append(_shared(batches, known))
+                judged.append(_known_share(batches, known))
         if not judged:
             known_all = (complete or None not in sources) and not self.passed_over
             return {"validation_is_training_data": True} if known_all else {}
@@ -61,7 +61,7 @@ class HeldOut:
         }
 
 
-def _shared(batches: list[Hashes], known: Hashes) -> tuple[float, int]:
+def _known_share(batches: list[Hashes], known: Hashes) -> tuple[float, int]:
     """The share of distinct samples that are known, and how many distinct ones there are."""
     distinct = np.unique(np.concatenate(batches))
     return float(np.isin(distinct, known).mean()), len(distinct)
@@ -94,5 +94,5 @@ def _without_training_data(batches: list[Hashes], known: Hashes, *, others: bool
         return blocks
     covers = len(np.unique(np.concatenate(inside))) >= COVERED * len(known)
     if rest:  # a leak mixes known and unknown samples within blocks: whole ones are another data set
-        return rest if covers or _shared(rest, known)[0] < WHOLLY / 2 else blocks
+        return rest if covers or _known_share(rest, known)[0] < WHOLLY / 2 else blocks
     return [] if covers or others else blocks

@@ -40,17 +40,17 @@ class Windows:
         return self._shares()
 
     def end(self, count: int) -> Array:
-        """`[3 * count]`: as `changed`, NaN where unknown."""
+        """`[3 * count]`: as `change_norms`, NaN where unknown."""
         out = np.full((3, count), np.nan)
         before, self._before = self._before, None
         if before is not None:
             for place, (old, new) in enumerate(zip(before, self._now(self.turn), strict=True)):
                 if len(old):
-                    out[:, place] = changed(old, new)
+                    out[:, place] = change_norms(old, new)
         return out.reshape(-1)
 
 
-def changed(old: Array, new: Array) -> tuple[float, float, float]:
+def change_norms(old: Array, new: Array) -> tuple[float, float, float]:
     """Norm of the change from `old[n]` to `new[n]`, norm of `old`, share that did not change. Of weights
     that are not finite any more the norms are infinite, so that the rest of their module does not hide
     it."""

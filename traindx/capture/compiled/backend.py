@@ -60,10 +60,12 @@ class CompiledObserver(BatchObserver):
         silent = float("nan")
         if kind == "rectifier":
             units = self._units.setdefault(name, act.Units())
-            units.add(act.by_unit(np.moveaxis(rows, -1, 1) if rows.ndim > 3 else rows, False), len(rows))
+            units.add(
+                act.largest_by_unit(np.moveaxis(rows, -1, 1) if rows.ndim > 3 else rows, False), len(rows)
+            )
             silent = float(units.silent())
         part = None if part is None else np.asarray(part, np.float32)
-        return [*act.measured(np.ascontiguousarray(rows, np.float32), kind, None, part), silent]
+        return [*act.output_statistics(np.ascontiguousarray(rows, np.float32), kind, None, part), silent]
 
 
 class CompiledBackend(ReportedBackend):

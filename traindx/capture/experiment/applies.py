@@ -34,14 +34,14 @@ def applies(name: str, unused: str = "") -> Callable[[Apply], Applied]:
 
 
 @cache
-def implemented(package: str) -> dict[str, Applied]:
+def implementations(package: str) -> dict[str, Applied]:
     """By name, how the modules of a package apply interventions. Importing them loads the framework."""
     return {one.name: one for one in defined_in(package, Applied)}
 
 
 def apply_given(site: Site, given: Given, package: str) -> None:
     """Apply an intervention as the framework of that package does, or refuse the experiment."""
-    found = implemented(package).get(given.kind.name)
+    found = implementations(package).get(given.kind.name)
     if found is None:
         site.refuse(describe_missing(package))
     site.unused = found.unused
@@ -56,11 +56,11 @@ def apply_all(sites: Sequence[Site], given: Sequence[Given], package: str) -> No
         site.hooks.guarded(site, apply_given, site, one, package)
 
 
-def asked_of(package: str, asked: Sequence[str]) -> tuple[tuple[Given, ...], str]:
+def requested_interventions(package: str, asked: Sequence[str]) -> tuple[tuple[Given, ...], str]:
     """The interventions that were asked for. Where the framework of that package lacks one: none, and why it is
     refused once that framework trains, because until then the script may be one of another."""
     given = parse(asked)
-    missing = [one.spec for one in given if one.kind.name not in implemented(package)]
+    missing = [one.spec for one in given if one.kind.name not in implementations(package)]
     return ((), f"--with {missing[0]}: {describe_missing(package)}") if missing else (given, "")
 
 
@@ -74,6 +74,4 @@ def names_in(framework: str) -> frozenset[str]:
 def describe_missing(package: str) -> str:
     """What an experiment is refused with whose intervention the framework of that package does not implement."""
     framework = package.split(".")[-2]
-    return (
-        f"not possible in {framework} trainings yet; possible are {', '.join(sorted(implemented(package)))}"
-    )
+    return f"not possible in {framework} trainings yet; possible are {', '.join(sorted(implementations(package)))}"

@@ -47,7 +47,8 @@ class Guard:
                 self.theirs = None
                 raise
             self.fail(
-                f"{site.spec} failed ({type(error).__name__}: {str(error)[:300]}; {place(error)})", error
+                f"{site.spec} failed ({type(error).__name__}: {str(error)[:300]}; {error_place(error)})",
+                error,
             )
 
     def fail(self, why: str, error: Exception | None = None) -> None:
@@ -66,7 +67,7 @@ class Guard:
         raise ExperimentStopped(STATUS) from error
 
 
-def place(error: BaseException) -> str:
+def error_place(error: BaseException) -> str:
     """`file:line` where an exception was raised."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:

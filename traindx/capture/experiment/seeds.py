@@ -10,7 +10,7 @@ from traindx.capture.experiment.site import Site
 WITHIN = 1 << 32  # numpy's seeds
 
 
-def there(name: str) -> bool:
+def is_installed(name: str) -> bool:
     """Whether a library is installed."""
     try:
         importlib.import_module(name)

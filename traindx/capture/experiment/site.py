@@ -37,11 +37,11 @@ class Site:
         with self). An owner without it is left alone."""
 
         def make(original: Callable[..., Any]) -> Callable[..., Any]:
-            return self.onion(hook, original)
+            return self.wrap_with_hook(hook, original)
 
         self.hooks.patches.replace(owner, name, make)
 
-    def onion(self, hook: Callable[..., Any], original: Callable[..., Any]) -> Callable[..., Any]:
+    def wrap_with_hook(self, hook: Callable[..., Any], original: Callable[..., Any]) -> Callable[..., Any]:
         """A function that calls the hook with the original; what the original raises passes through."""
         hooks = self.hooks
 

@@ -13,7 +13,7 @@ class Change(NamedTuple):
     number: float
     relative: bool
 
-    def applied_to(self, own: float) -> float:
+    def apply_to(self, own: float) -> float:
         """What the script's own value becomes."""
         return own * self.number if self.relative else self.number
 

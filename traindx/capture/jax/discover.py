@@ -24,12 +24,12 @@ from traindx.vocabulary import Fact, Floats
 
 def watches(params: Any, state: Any) -> bool:
     """Whether these are a tree with JAX's arrays, or an optimizer's state with a monitor."""
-    return monitored(state) is not None or any(
+    return find_monitor_state(state) is not None or any(
         isinstance(leaf, jax.Array) for leaf in jax.tree.leaves(params)
     )
 
 
-def monitored(state: Any) -> MonitorState | None:
+def find_monitor_state(state: Any) -> MonitorState | None:
     """The first monitor's state in an optimizer's."""
     inner = jax.tree.leaves(state, is_leaf=lambda node: isinstance(node, MonitorState))
     return next((found for found in inner if isinstance(found, MonitorState)), None)
@@ -40,7 +40,7 @@ class JaxLoop(Loop):
     monitor is in it. `options` are those of `Session`."""
 
     def __init__(self, params: Any, state: Any, out: Path | None, **options: Any) -> None:
-        found = monitored(state)
+        found = find_monitor_state(state)
         if found is None:
             raise ConfigError(
                 "traindx.watch: no monitor is in the optimizer's state; make it with optax.chain(monitor(), ...), "
@@ -67,7 +67,7 @@ class JaxLoop(Loop):
     def step(self, state: Any) -> None:
         if not self.session.active:
             return
-        found = monitored(state)
+        found = find_monitor_state(state)
         if found is None:
             raise ConfigError(
                 "watch.step: no monitor is in the state; give the optimizer's state after the step"

@@ -17,7 +17,7 @@ import numpy as np
 
 from traindx.capture.compiled.backend import CompiledBackend
 from traindx.capture.experiment import site as shared
-from traindx.capture.experiment.applies import apply_all, asked_of
+from traindx.capture.experiment.applies import apply_all, requested_interventions
 from traindx.capture.experiment.ending import Guard, Hook
 from traindx.capture.session import Stream
 
@@ -108,7 +108,7 @@ class Experiment:
     """All interventions of a run, in their order."""
 
     def __init__(self, request: dict[str, Any], stream: Stream, *, alone: bool) -> None:
-        given, self._unknown = asked_of(INTERVENTIONS, request.get("with") or ())
+        given, self._unknown = requested_interventions(INTERVENTIONS, request.get("with") or ())
         self.hooks, self._stream = Hooks(request, stream, alone), stream
         self.sites = [Site(self.hooks, one.spec) for one in given]
         self._made = self._rated = False

@@ -25,15 +25,15 @@ from traindx.capture.compiled.leaves import Leaf
 from traindx.capture.compiled.steps import Steps
 from traindx.capture.jax.accumulation import Accumulation
 from traindx.capture.jax.experiment import Experiment
+from traindx.capture.jax.host_callbacks import send, wait_until_done, without_tokens
+from traindx.capture.jax.host_weights import Near
 from traindx.capture.jax.loops import Loops
 from traindx.capture.jax.modes import Modes
-from traindx.capture.jax.near import Near
-from traindx.capture.jax.readings import at_hand, of_weights, send_step, traced
-from traindx.capture.jax.send import send, settle, without_tokens
+from traindx.capture.jax.readings import available_weights, is_traced, send_step, weight_readings
 from traindx.capture.jax.settings import Settings
 from traindx.capture.jax.stateless import leaves_trained, rate_of, settings_of
 from traindx.capture.jax.tables import KINDS, LOSSES, NAMES, facts_of_loss
-from traindx.capture.jax.trees import batch_in, closed_over, float_arrays, leaves_of
+from traindx.capture.jax.trees import batch_in, closure_arrays, float_arrays, leaves_of
 from traindx.capture.process.patches import is_imported, set_within
 from traindx.capture.session import FEW_STEPS, RecordedProcess
 
@@ -85,7 +85,7 @@ class Launched:
 
     def end(self) -> None:
         if self._steps is not None:
-            settle()
+            wait_until_done()
             self._steps.finish_steps()
         self._stream.detach()
 
@@ -94,7 +94,7 @@ class Launched:
         self._alone = False
         return original(*args, **named)
 
-    def _deeper(self, kind: str) -> AbstractContextManager[None]:
+    def _nested_call(self, kind: str) -> AbstractContextManager[None]:
         return set_within(self._depth, kind, getattr(self._depth, kind) + 1)
 
     def _report(self, method: str, *values: Any, about: tuple[Any, ...] = ()) -> None:
@@ -145,7 +145,7 @@ class Launched:
         own = original(fun)
 
         def inner(*args: Any, **named: Any) -> Any:
-            with self._deeper("update"):  # what it computes, it computes at the first step only
+            with self._nested_call("update"):  # what it computes, it computes at the first step only
                 return own(*args, **named)
 
         return self._wrapped(fun, inner, 0, lambda found: found[0])
@@ -158,7 +158,7 @@ class Launched:
             if not self._stream.active or self._depth.grad or self._depth.update:  # within: a line search
                 return inner(*args, **named)
             self._calls = {}
-            with self._deeper("grad"):
+            with self._nested_call("grad"):
                 found = inner(*args, **named)
             if self._alone and self._steps is None:  # before the loss comes, if nothing is compiled
                 self._stream.safely(self._open, leaves_of(found[1]))
@@ -176,7 +176,7 @@ class Launched:
         )
         rest = [arg for place, arg in enumerate(args) if place not in trained]
         batch = batch_in([rest, [value for name, value in named.items() if name != "state"]])
-        self._report("add_loss", value, *(batch or batch_in(closed_over(fun))))
+        self._report("add_loss", value, *(batch or batch_in(closure_arrays(fun))))
 
     # Activations, and what losses are fed with.
 
@@ -197,7 +197,7 @@ class Launched:
             self._report("add_activation", found, about=(own, KINDS[name]))
 
     def _loss_function(self, name: str, original: Callable[..., Any], *args: Any, **named: Any) -> Any:
-        with self._deeper("loss"):
+        with self._nested_call("loss"):
             found = original(*args, **named)
         inside = self._depth.loss or self._depth.update
         bound = inspect.signature(original).bind(*args, **named).arguments
@@ -254,17 +254,17 @@ class Launched:
         """The state of an optimizer is made, mostly at the start of a training."""
         held = [] if self._depth.update or self._depth.init else float_arrays(params)
         former = self._backend.trained
-        if held and self._stream.safely(self._stands_alone, held, [leaf.shape for leaf in former]):
-            self._begin_anew()
+        if held and self._stream.safely(self._is_separate_training, held, [leaf.shape for leaf in former]):
+            self._start_new_record()
             if [np.shape(value) for value in held] == [leaf.shape for leaf in former]:
                 self._stream.safely(self._open, former)  # what is compiled may be called as it is
-        with self._deeper("init"):
+        with self._nested_call("init"):
             return own(params, *args, **named)
 
-    def _stands_alone(self, held: list[Any], shapes: list[Any]) -> bool:
+    def _is_separate_training(self, held: list[Any], shapes: list[Any]) -> bool:
         """Whether a training begins after the one that is recorded: of other parameters, of the first values again, or
         of others. A new state for parameters that go on is none, nor is one of several before the first step."""
-        if any(traced(value) for value in held):
+        if any(is_traced(value) for value in held):
             return False
         arrays = [np.asarray(value) for value in held]  # norms by JAX would be compiled for each shape
         real = [np.abs(value) if np.iscomplexobj(value) else value for value in arrays]
@@ -273,14 +273,14 @@ class Launched:
         if session is None or self._steps is None:
             self._start = start
             return False
-        settle()
+        wait_until_done()
         same = [np.shape(value) for value in held] == shapes
         on = same and start != before and self._near.continued_by(arrays)
         if same and not on:
             self._near.ended()
         return not on and session.step >= FEW_STEPS and self._process.records < MOST_RECORDS
 
-    def _begin_anew(self) -> None:
+    def _start_new_record(self) -> None:
         """The next training gets its own record."""
         if self._steps is not None and self._stream.opened is not None:
             self._steps.finish_steps()
@@ -295,7 +295,7 @@ class Launched:
         def update(updates: Any, state: Any, params: Any = None, **extra: Any) -> Any:
             self._reported = False
             self._experiment.updates(params)
-            with self._deeper("update"):
+            with self._nested_call("update"):
                 found = own(updates, state, params, **extra)
             if not self._reported:
                 self._stream.safely(self._updated, updates, found[0], params, state)
@@ -357,7 +357,7 @@ class Launched:
         if gradients:
             self._stream.fact("parameter_dtype", str(gradients[0].dtype))
         known, self._differentiated = self._differentiated, []
-        weights = weights if len(weights) == len(leaves) else at_hand(known, gradients)
+        weights = weights if len(weights) == len(leaves) else available_weights(known, gradients)
         self._given = bool(weights)
         here = HostCallback(self._stream, self._on_arrays)
         elsewhere = HostCallback(self._stream, self._call_steps, ("add_step",))
@@ -365,7 +365,7 @@ class Launched:
 
     def _open(self, leaves: list[Any]) -> bool:
         """The session, at the first step; False where another framework's is recorded."""
-        if not leaves or not self._process.taken_over(self._stream):
+        if not leaves or not self._process.claim_process(self._stream):
             return False
         session = self._stream.session()
         if session is None:
@@ -397,4 +397,4 @@ class Launched:
     def _weights(self, params: Any) -> None:
         weights = jax.tree.leaves(params)
         if len(weights) == len(self._backend.trained):
-            self._report("add_weights", of_weights(weights))
+            self._report("add_weights", weight_readings(weights))

@@ -16,9 +16,9 @@ import numpy as np
 
 from traindx.capture.compiled.callbacks import HostCallback
 from traindx.capture.compiled.steps import Steps
-from traindx.capture.jax.near import Near
-from traindx.capture.jax.send import GATE, SPENT, ask
-from traindx.capture.jax.trees import differentiated
+from traindx.capture.jax.host_callbacks import GATE, SPENT, ask
+from traindx.capture.jax.host_weights import Near
+from traindx.capture.jax.trees import is_differentiated
 from traindx.capture.process.patches import set_within
 from traindx.capture.session import Stream
 
@@ -85,7 +85,7 @@ class Loops:
         """A state that began without the weights and ends with them: the same weights were applied at every step. A
         stack of layers in a `scan` carries what the weights have already made, and discounted returns have none."""
         pairs = zip(jax.tree.leaves(first), jax.tree.leaves(last), strict=True)
-        if any(np.ndim(new) and differentiated(new) and not differentiated(old) for old, new in pairs):
+        if any(np.ndim(new) and is_differentiated(new) and not is_differentiated(old) for old, new in pairs):
             self._stream.fact("modules", "recurrent")
 
     def _trains(self, function: Any, *count: Any) -> bool:

@@ -12,7 +12,7 @@ from traindx.capture.compiled.backend import CompiledBackend
 from traindx.capture.compiled.callbacks import HostCallback
 from traindx.capture.compiled.steps import Steps
 from traindx.capture.jax.experiment import Experiment, Making
-from traindx.capture.jax.send import send
+from traindx.capture.jax.host_callbacks import send
 from traindx.capture.jax.tables import OPTIMIZERS, facts_of_optimizer
 from traindx.capture.process.patches import set_within
 from traindx.capture.session import Stream

@@ -26,7 +26,7 @@ def float_arrays(tree: Any) -> list[Any]:
     return [leaf for leaf in arrays if jax.numpy.issubdtype(leaf.dtype, jax.numpy.inexact)]
 
 
-def differentiated(value: Any) -> bool:
+def is_differentiated(value: Any) -> bool:
     """Whether a placeholder is one that a derivative is taken through: vmap and jit put their own around it."""
     while isinstance(value, jax.core.Tracer):
         if type(value).__name__ in ("JVPTracer", "LinearizeTracer"):  # of older and newer versions of JAX
@@ -58,7 +58,7 @@ def batch_in(given: Any) -> list[Any]:
     return [first, *[a for a in arrays if a is not first and len(a) == len(first)][:1]]
 
 
-def closed_over(function: Any, depth: int = 4) -> list[Any]:
+def closure_arrays(function: Any, depth: int = 4) -> list[Any]:
     """The arrays that a loss function has from around it, and those that functions within it have (Flax and
     Equinox wrap the user's)."""
     found: list[Any] = []
@@ -70,7 +70,7 @@ def closed_over(function: Any, depth: int = 4) -> list[Any]:
         if (hasattr(held, "ndim") and hasattr(held, "dtype")) or isinstance(held, tuple | list | dict):
             found.append(held)
         elif held is not None and depth and (callable(held) or hasattr(held, "_fun")):
-            found += closed_over(held, depth - 1)
+            found += closure_arrays(held, depth - 1)
     return found
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import keras
 from keras.src.models.functional import Functional
 
-from traindx.capture.keras.facts import activation_of, plain_layers, weighted
+from traindx.capture.keras.facts import activation_of, is_weighted, plain_layers
 
 GRAPH = ("_inputs_struct", "_outputs_struct", "_inputs", "_outputs", "_nodes", "_nodes_by_depth", "_operations",
          "_operations_by_depth", "output_names")  # fmt: skip
@@ -44,7 +44,7 @@ def followers(model: Any) -> dict[int, list[Any]]:
     return made
 
 
-def hidden(model: Any) -> list[Any]:
+def hidden_layers(model: Any) -> list[Any]:
     """The layers after which a layer with weights comes, none of them recurrent, and whose output is not
     multiplied with something else (a gate)."""
     after = followers(model)
@@ -70,7 +70,7 @@ def has_weights(layer: Any) -> bool:
     """Whether a layer, or one inside of it, multiplies with weights; one that is not built yet, by its
     kind."""
     inside = plain_layers(layer) if getattr(layer, "_layers", None) else [layer]
-    return any(weighted(one) or (not one.built and hasattr(one, "kernel_initializer")) for one in inside)
+    return any(is_weighted(one) or (not one.built and hasattr(one, "kernel_initializer")) for one in inside)
 
 
 def is_gate(operation: Any) -> bool:

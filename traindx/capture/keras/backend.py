@@ -41,7 +41,8 @@ class KerasBackend(ReportedBackend):
         # Not `weights`, which holds the statistics of normalizations, too: nobody has frozen those.
         found = [v for layer in model._flatten_layers() for v in layer._trainable_variables]
         return [
-            Part(v, short(v.path, model), short(v.path, model).rpartition("/")[0] or v.path) for v in found
+            Part(v, relative_path(v.path, model), relative_path(v.path, model).rpartition("/")[0] or v.path)
+            for v in found
         ]
 
     def trains(self, model: Any, optimizer: Any, every: Sequence[Any]) -> None:
@@ -70,7 +71,8 @@ class KerasBackend(ReportedBackend):
             one for one in kernels if isinstance(one, keras.Variable) and "float" in one.dtype
         ]  # not of whole numbers
         matrices = [
-            (short(one.path, model), keras.ops.convert_to_numpy(values_of(model, [one])[0])) for one in own
+            (relative_path(one.path, model), keras.ops.convert_to_numpy(values_of(model, [one])[0]))
+            for one in own
         ]
         return {**facts.architecture(model), **gains(matrices)}
 
@@ -81,7 +83,7 @@ class KerasBackend(ReportedBackend):
         return bool(parameter.trainable)
 
     def optimizer_facts(self, optimizer: Any) -> dict[str, Fact]:
-        return facts.of_optimizer(optimizer)
+        return facts.optimizer_facts(optimizer)
 
     def gradient_squares(self, parameters: Sequence[Any], elsewhere: bool) -> list[float]:
         self.asked = parameters
@@ -116,11 +118,11 @@ class KerasBackend(ReportedBackend):
     def names(self) -> dict[int, str]:
         """What a layer's readings are called, by its id."""
         return {
-            id(layer): short(layer.path or layer.name, self.model)
+            id(layer): relative_path(layer.path or layer.name, self.model)
             for layer in facts.plain_layers(self.model)
         }
 
 
-def short(path: str, model: Any) -> str:
+def relative_path(path: str, model: Any) -> str:
     """A path without the model's own name."""
     return path.removeprefix(f"{model.name}/")

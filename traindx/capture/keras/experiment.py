@@ -160,7 +160,7 @@ class Experiment:
 
         outermost = own
         for site, hook in self.hooks.applied:
-            outermost = site.onion(hook, outermost)
+            outermost = site.wrap_with_hook(hook, outermost)
         return outermost
 
     def _clipped(self, original: Callable[..., Any], optimizer: Any, grads: Any) -> Any:

@@ -37,7 +37,7 @@ def plain_layers(model: Any) -> list[Any]:
     ]
 
 
-def weighted(layer: Any) -> bool:
+def is_weighted(layer: Any) -> bool:
     """Whether a layer multiplies with a matrix of weights (embeddings look up)."""
     found = any(len(v.shape) > 1 for v in layer._trainable_variables + layer._non_trainable_variables)
     return found and "Embedding" not in type(layer).__name__
@@ -48,12 +48,14 @@ def architecture(model: Any) -> dict[str, Fact]:
     layers = plain_layers(model)
     used = [activation_of(layer) for layer in layers[:-1]]
     rates = [float(layer.rate) for layer in layers if "Dropout" in type(layer).__name__]
-    widths = [int(v.shape[-1]) for layer in layers if weighted(layer) for v in layer.trainable_variables[:1]]
+    widths = [
+        int(v.shape[-1]) for layer in layers if is_weighted(layer) for v in layer.trainable_variables[:1]
+    ]
     norms = [layer for layer in layers if "Normalization" in type(layer).__name__ and layer.weights]
     out: dict[str, Fact] = {
         "model": type(model).__name__,
         "keras_backend": keras.backend.backend(),
-        "depth": sum(weighted(layer) for layer in layers),
+        "depth": sum(is_weighted(layer) for layer in layers),
         "has_normalization": bool(norms),
         "has_dropout": any(rate > 0 for rate in rates),
         "activations": ", ".join(
@@ -84,7 +86,7 @@ def precision(model: Any) -> str:
     return policy.replace("mixed_", "") + "-mixed" if policy.startswith("mixed_") else policy
 
 
-def of_optimizer(optimizer: Any) -> dict[str, Fact]:
+def optimizer_facts(optimizer: Any) -> dict[str, Fact]:
     """Kind and settings, of the optimizer inside a loss scale."""
     inner = getattr(optimizer, "inner_optimizer", optimizer)
     config = inner.get_config()
@@ -130,7 +132,7 @@ class Loss:
         last = plain_layers(model)
         named = [layer for layer in model.layers if layer.name == first]
         self.last = activation_of((named or last)[-1]) if last else ""
-        self.twice = [activation_of(layer) for layer in last[-2:]] == ["softmax"] * 2 and not weighted(
+        self.twice = [activation_of(layer) for layer in last[-2:]] == ["softmax"] * 2 and not is_weighted(
             last[-1]
         )
 

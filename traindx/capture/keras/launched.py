@@ -12,15 +12,15 @@ from typing import Any
 import keras
 from keras.src.models.model import Trainer
 
-from traindx.capture.experiment.applies import asked_of
+from traindx.capture.experiment.applies import requested_interventions
 from traindx.capture.experiment.site import report_use
-from traindx.capture.framework import several
+from traindx.capture.framework import as_list
+from traindx.capture.keras.alternating_models import Turns, continues_weights
 from traindx.capture.keras.backend import KerasBackend
 from traindx.capture.keras.batches import Batches
 from traindx.capture.keras.experiment import INTERVENTIONS, Experiment
 from traindx.capture.keras.loops import Loops
 from traindx.capture.keras.training import Listener, Training, refusal
-from traindx.capture.keras.turns import Turns, takes_up
 from traindx.capture.process.guard import say
 from traindx.capture.process.patches import set_within
 from traindx.capture.process.ranks import rank_of_process
@@ -47,12 +47,12 @@ class Launched:
         self._recorded: Any = self._backend  # a session's backend, of `fit` or of a loop
         self._batches = Batches()
         self._training: Training | None = None
-        self._turns = Turns(self._take_turns)
+        self._turns = Turns(self._note_alternating_models)
         self._by_batch: Any = None  # the model that is trained by `train_on_batch`
         self._before = 0  # steps in records that are closed
         self._said: set[str] = set()
         self._fitting = 0  # within `fit` and the like, which are no loops of the script's own
-        given, self._unknown = asked_of(INTERVENTIONS, process.request.get("with") or ())
+        given, self._unknown = requested_interventions(INTERVENTIONS, process.request.get("with") or ())
         self._experiment = Experiment(process.request, self._stream, given, alone=not process.experiments)
         if process.request.get("with"):
             process.experiments[self._stream] = self._experiment.withdraw
@@ -82,7 +82,7 @@ class Launched:
             return False
         self._process.last_check = self._look
         with self._loops.lifted():  # what the others have wrapped below is put back, too
-            return self._process.taken_over(self._stream)
+            return self._process.claim_process(self._stream)
 
     def _look(self, session: Session) -> None:
         for probe in PROBES:
@@ -99,9 +99,9 @@ class Launched:
             return None
         if not self._turns.fits(model):
             return None
-        if self._training is not None and self._stands_alone(model, self._training):
-            self._begin_anew(self._training)
-        if self._training is None and self._process.taken_over(self._stream):
+        if self._training is not None and self._is_separate_training(model, self._training):
+            self._start_new_record(self._training)
+        if self._training is None and self._process.claim_process(self._stream):
             session = self._stream.session()
             if session is not None:
                 self._training = Training(
@@ -109,13 +109,13 @@ class Launched:
                 )
         return self._training
 
-    def _stands_alone(self, model: Any, training: Training) -> bool:
+    def _is_separate_training(self, model: Any, training: Training) -> bool:
         """Whether a model has nothing to do with what is being recorded, which is enough for a record."""
         if training.model is model or training.session.step < FEW_STEPS:
             return False
-        return not takes_up(model, training.model)
+        return not continues_weights(model, training.model)
 
-    def _begin_anew(self, training: Training) -> None:
+    def _start_new_record(self, training: Training) -> None:
         """The next training gets its own record (a fold, another setting)."""
         self._before += training.session.step
         report_use(self._experiment.sites)
@@ -125,7 +125,7 @@ class Launched:
         self._process.begin_anew()
         self._stream.anew()
 
-    def _take_turns(self, message: str) -> None:
+    def _note_alternating_models(self, message: str) -> None:
         """Say once what the record leaves out."""
         say(message)
         self._stream.fact("models_in_turns", True)
@@ -137,7 +137,7 @@ class Launched:
         if self._unknown:
             self._experiment.refused(self._unknown)
         self._experiment.looped()
-        if not self._process.taken_over(self._stream):
+        if not self._process.claim_process(self._stream):
             return None
         self._recorded = self._loops.backend
         return self._stream.session()
@@ -159,7 +159,7 @@ class Launched:
         weights = any(named.get(name) is not None for name in ("class_weight", "sample_weight"))
         self._stream.fact("loss_weighted", weights)
         self._stream.fact("planned_epochs", named.get("epochs"))
-        kinds = [type(callback).__name__ for callback in several(named.get("callbacks"))]
+        kinds = [type(callback).__name__ for callback in as_list(named.get("callbacks"))]
         self._stream.fact("callbacks", ", ".join(kinds) or None)
         schedules = [name for name in kinds if name in ("ReduceLROnPlateau", "LearningRateScheduler")]
         self._stream.fact("schedule", schedules[0] if schedules else None)
@@ -179,13 +179,13 @@ class Launched:
         if isinstance(callbacks, keras.callbacks.CallbackList):
             callbacks.append(listener)
         else:
-            bound.arguments["callbacks"] = [*several(callbacks), listener]
+            bound.arguments["callbacks"] = [*as_list(callbacks), listener]
         try:
             # `fit` calls `evaluate` itself, which is no call of the script's.
             with set_within(self._experiment.hooks, "inside_fit", True), self._within():
                 found = original(*bound.args, **bound.kwargs)
             if listener.idle:
-                self._told_beside(model, found.history)
+                self._record_side_model(model, found.history)
             elif self._kept is not None and self._stream.opened is not None:
                 self._kept.write(model, self._stream.opened.step)
             return found
@@ -194,7 +194,7 @@ class Launched:
             if isinstance(callbacks, keras.callbacks.CallbackList) and listener in callbacks.callbacks:
                 callbacks.callbacks.remove(listener)
 
-    def _told_beside(self, model: Any, losses: dict[str, Any]) -> None:
+    def _record_side_model(self, model: Any, losses: dict[str, Any]) -> None:
         """Of a model that takes turns with the one that is recorded."""
         session = self._stream.opened
         values = losses.get("loss")
@@ -208,7 +208,7 @@ class Launched:
     def _inside(self, callbacks: Any) -> bool:
         """Whether somebody records this fit already."""
         given = getattr(callbacks, "callbacks", callbacks)
-        return any(isinstance(one, Listener) for one in several(given))
+        return any(isinstance(one, Listener) for one in as_list(given))
 
     def _train_on_batch(
         self, original: Callable[..., Any], model: Any, x: Any, y: Any = None, *args: Any, **named: Any
@@ -220,7 +220,7 @@ class Launched:
         if not self._turns.takes(model):
             with self._within():
                 result = original(model, x, y, *args, **named)
-            self._stream.safely(self._told_beside, model, first_of(result))
+            self._stream.safely(self._record_side_model, model, first_of(result))
             return result
         training = self._training_of(model)
         if training is None or not (model.built and getattr(model.optimizer, "built", False)):

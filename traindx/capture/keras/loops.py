@@ -138,14 +138,14 @@ class Loops:
         variables = list(
             optimizer._trainable_variables if trainable_variables is None else trainable_variables
         )
-        with no_gradients():
+        with without_gradients():
             before = self._stream.safely(self._copies, optimizer, variables)
         with set_within(self, "_inside", self._inside + 1):
             found = original(
                 optimizer, grads, trainable_variables if trainable_variables is None else variables
             )
         if before is not None:
-            with no_gradients():
+            with without_gradients():
                 self._stream.safely(self._stepped, before[0], grads, variables, before[1:])
         return found
 
@@ -154,7 +154,7 @@ class Loops:
     def _at_work(self) -> bool:
         if not self._stream.active or not self._free():
             return False
-        why = why_not() if keras.backend.backend() == "tensorflow" else ""
+        why = why_untraceable() if keras.backend.backend() == "tensorflow" else ""
         if why and not self._said:
             self._said = True
             say(f"not recorded: {why}")
@@ -162,7 +162,7 @@ class Loops:
 
     def _report(self, hook: Callable[..., None], *values: Any, about: tuple[Any, ...] = ()) -> None:
         callback = HostCallback(self._stream, hook, about)
-        if at_once():
+        if is_eager():
             callback(*(ops.convert_to_numpy(value) for value in values))
         else:
             from keras.src.utils.module_utils import tensorflow
@@ -185,8 +185,8 @@ class Loops:
             return False
         self._optimizer = optimizer
         self.backend.trained = leaves_of(variables)
-        with untraced():
-            self.backend.optimizer = facts.of_optimizer(optimizer)
+        with leave_tracing():
+            self.backend.optimizer = facts.optimizer_facts(optimizer)
         session.fact("keras_backend", keras.backend.backend())
         session.add_model(self.backend.trained)
         session.add_optimizer(self.backend)
@@ -260,7 +260,7 @@ def leaves_of(variables: list[Any]) -> list[Leaf]:
     ]
 
 
-def at_once() -> bool:
+def is_eager() -> bool:
     """Whether there are values, and not the placeholders of a function that is being traced."""
     if keras.backend.backend() != "tensorflow":
         return True
@@ -269,7 +269,7 @@ def at_once() -> bool:
     return bool(tensorflow.executing_eagerly())
 
 
-def untraced() -> contextlib.AbstractContextManager[Any]:
+def leave_tracing() -> contextlib.AbstractContextManager[Any]:
     """Out of a function that is being traced."""
     if keras.backend.backend() != "tensorflow":
         return contextlib.nullcontext()
@@ -278,7 +278,7 @@ def untraced() -> contextlib.AbstractContextManager[Any]:
     return tensorflow.init_scope()  # type: ignore[no-any-return]
 
 
-def no_gradients() -> contextlib.AbstractContextManager[Any]:
+def without_gradients() -> contextlib.AbstractContextManager[Any]:
     """Nothing that is computed here is differentiated by PyTorch."""
     if keras.backend.backend() != "torch":
         return contextlib.nullcontext()
@@ -287,7 +287,7 @@ def no_gradients() -> contextlib.AbstractContextManager[Any]:
     return torch.no_grad()  # type: ignore[no-any-return]
 
 
-def why_not() -> str:
+def why_untraceable() -> str:
     """Why a function that is being traced cannot call the host; "" where it can."""
     from keras.src.utils.module_utils import tensorflow
 

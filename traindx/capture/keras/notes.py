@@ -42,7 +42,7 @@ class Notes:
             hook = self._applied if name == "apply" else self._applied_statelessly
             setattr(optimizer, name, partial(hook, optimizer, getattr(optimizer, name)))
 
-    def are_in(self, model: Any) -> bool:
+    def are_installed(self, model: Any) -> bool:
         """Whether all is as it was when they were made, the compiled step with it."""
         same = self.function is not None and model.train_function is self.function
         same = same and tracker_of(model) is self.tracker

@@ -21,8 +21,8 @@ from traindx.capture.arrays.answers import answers
 from traindx.capture.arrays.data import Array
 from traindx.capture.compiled.reported import BatchObserver
 from traindx.capture.keras.facts import Loss, activation_of, plain_layers
-from traindx.capture.keras.rounded import Rounded, loss_of
-from traindx.capture.keras.state import mapping
+from traindx.capture.keras.quantized_layers import Rounded, loss_of
+from traindx.capture.keras.state import mapped_variables
 from traindx.capture.session import Watched
 
 GAP_EVERY = 4  # passes between those without rounding
@@ -155,7 +155,7 @@ SQUASHERS: dict[str, act.Kind] = {
 
 
 class Pass:
-    """The passes of one model. `measured` names no layer twice."""
+    """The passes of one model. `output_statistics` names no layer twice."""
 
     def __init__(self, model: Any, names: dict[int, str]) -> None:
         self._model, self._names = model, names
@@ -204,10 +204,10 @@ class Pass:
         if kind == "rectifier":
             units = self._units.setdefault(name, act.Units())
             last = np.moveaxis(rows, -1, 1) if rows.ndim > 3 else rows
-            units.add(act.by_unit(last, False), len(rows))
+            units.add(act.largest_by_unit(last, False), len(rows))
             silent = float(units.silent())
         part = None if part is None else np.asarray(part, np.float32)
-        return [*act.measured(np.ascontiguousarray(rows, np.float32), kind, None, part), silent]
+        return [*act.output_statistics(np.ascontiguousarray(rows, np.float32), kind, None, part), silent]
 
     def _outputs(self, inputs: Any, exchanged: bool = False) -> dict[str, Array]:
         """Arrays by layer, in the order of their calls; `exchanged`: weights that are rounded are used as
@@ -215,7 +215,7 @@ class Pass:
         chance, numbers = random.getstate(), np.random.get_state()
         try:
             backend = keras.backend.backend()
-            pairs = mapping(self._model) or [(v, v.value) for v in self._model.variables]
+            pairs = mapped_variables(self._model) or [(v, v.value) for v in self._model.variables]
             variables, values = [variable for variable, _ in pairs], [value for _, value in pairs]
             if backend == "jax":
                 from keras.src.backend.jax.trainer import jit

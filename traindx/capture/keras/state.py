@@ -11,11 +11,11 @@ def values_of(model: Any, variables: Sequence[Any]) -> list[Any]:
     """Tensors of the backend, one for each of a model's or its optimizer's variables."""
     if getattr(model, "_jax_state_synced", True) or not getattr(model, "_jax_state", None):
         return [variable.value for variable in variables]
-    held = {id(variable): value for variable, value in mapping(model)}
+    held = {id(variable): value for variable, value in mapped_variables(model)}
     return [held.get(id(variable), variable._value) for variable in variables]
 
 
-def mapping(model: Any) -> list[tuple[Any, Any]]:
+def mapped_variables(model: Any) -> list[tuple[Any, Any]]:
     """Variables with their values, of those whose values are elsewhere."""
     if getattr(model, "_jax_state_synced", True) or not getattr(model, "_jax_state", None):
         return []

@@ -10,7 +10,7 @@ from traindx.capture.keras.backend import KerasBackend
 from traindx.capture.keras.batches import Batches
 from traindx.capture.keras.notes import Notes, has_scale, optimizers_of
 from traindx.capture.keras.state import values_of
-from traindx.capture.process.guard import quietly, say
+from traindx.capture.process.guard import say, without_warnings
 from traindx.capture.session import Session
 
 WANTED = {"loss", "gradients"}  # of each batch
@@ -81,7 +81,7 @@ class Training:
             self._unbuilt = model
             return
         made = tuple(self._batches.made)
-        if self._notes is None or not self._notes.are_in(model):
+        if self._notes is None or not self._notes.are_installed(model):
             self._release()  # of a `fit` that was broken off, or of a model that was compiled anew
         self._fits = self._fits + 1 if self.model is model else 1
         self._optimizer, *others = optimizers_of(model)
@@ -154,7 +154,7 @@ class Training:
         if self.session.active:
             outermost = self.session.clock.enter()
             try:
-                quietly(hook, *given) if outermost else hook(*given)
+                without_warnings(hook, *given) if outermost else hook(*given)
             except Exception as error:  # noqa: BLE001 - nothing may be raised inside `fit`
                 self.session.failed(hook.__name__, error)
             finally:

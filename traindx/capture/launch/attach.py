@@ -26,10 +26,10 @@ from traindx.capture.framework import frameworks
 from traindx.capture.launch import diary
 from traindx.capture.launch.folder import STOP_FILE
 from traindx.capture.launch.scrape import attach as scrape
+from traindx.capture.process.address_space import why_no_room
 from traindx.capture.process.guard import ran_out_of_memory, say
 from traindx.capture.process.patches import Lines, without_wrappers
 from traindx.capture.process.ranks import processes_of_run, rank_of_process
-from traindx.capture.process.room import why_no_room
 from traindx.capture.session import STOPPED, Backend, Session, Stream
 
 OPTIONS = ("every", "updates", "curvature", "patient", "overhead")
@@ -69,7 +69,7 @@ class Process:
         scrape(made, self.watch.wanted)
         return made
 
-    def taken_over(self, by: Stream) -> bool:
+    def claim_process(self, by: Stream) -> bool:
         """A framework trains: the others, through which it may compute, keep silent. False where one of them
         is recorded already. An experiment that this one knows nothing of ends the script."""
         if self.session is not None:
@@ -106,7 +106,7 @@ class Process:
         wanted = self.request
         why = why_no_room()
         if why:
-            self.not_recorded(why)
+            self.report_no_record(why)
             return None
         try:
             out = self.out / f"model-{self.records + 1}" if self.records else self.out
@@ -117,7 +117,7 @@ class Process:
             self.report("second", rank=rank)
             return None
         except (OSError, MemoryError, ImportError) as error:  # ImportError: no room to load a library
-            self.not_recorded(f"{type(error).__name__}: {error}")
+            self.report_no_record(f"{type(error).__name__}: {error}")
             return None
         self.report("recording", rank=rank)
         if wanted.get("asked"):
@@ -132,7 +132,7 @@ class Process:
         self.session = None
         self.records += 1
 
-    def not_recorded(self, why: str) -> None:
+    def report_no_record(self, why: str) -> None:
         """There can be no session: say so, here and to the launcher."""
         say(f"nothing is recorded ({why}); the training goes on")
         self.report("failed", why=why)
@@ -140,7 +140,7 @@ class Process:
     def after_step(self, steps: int) -> None:
         """End the script after the last step that was asked for, or when a finding asks for its end."""
         if self.stop_file is not None and (self.status or monotonic() >= self.stop_due):
-            self.look_for_stop(self.stop_file, steps)
+            self.check_for_stop(self.stop_file, steps)
         limit = self.request.get("steps")
         if not limit or steps < limit or os.getpid() != self.pid:
             return
@@ -154,7 +154,7 @@ class Process:
             self.report("steps")
         self.stop()
 
-    def look_for_stop(self, file: Path, steps: int) -> None:
+    def check_for_stop(self, file: Path, steps: int) -> None:
         """End the script where the process that judges it (`live/judge.py`) has written why."""
         self.stop_due = monotonic() + STOP_EVERY
         if os.getpid() != self.pid or not file.exists():
@@ -253,12 +253,12 @@ def hide_wrappers() -> None:
         if event == wanted and isinstance(given[2], BaseException):
             with contextlib.suppress(MemoryError):  # of which the error may be; then all frames are shown
                 without_wrappers(given[2])
-                without_stop(given[2])
+                hide_stop_request(given[2])
 
     sys.addaudithook(hook)
 
 
-def without_stop(error: BaseException) -> None:
+def hide_stop_request(error: BaseException) -> None:
     """An error in the script's `finally:` is shown as if `StopRun` had not been on its way."""
     while error.__context__ is not None:
         if isinstance(error.__context__, StopRun):

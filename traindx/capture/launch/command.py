@@ -114,7 +114,7 @@ def launch(
             except OSError as error:
                 raise ConfigError(f"the script's output cannot be passed on: {error.strerror}") from error
             try:
-                script = started(command, request, relayed, held)
+                script = start_script(command, request, relayed, held)
                 begun(relayed.notes)
                 code = held.wait_for(script, relayed.received)
             except BaseException:
@@ -135,7 +135,7 @@ def check_program(program: str) -> None:
         raise ConfigError(f"{program}: {hint if known else 'there is no such program'}")
 
 
-def started(
+def start_script(
     command: Sequence[str], request: Request, relayed: Relayed, held: Held
 ) -> subprocess.Popen[bytes]:
     """The script, with its output in the relay's hands. Raises ConfigError."""

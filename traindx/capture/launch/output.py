@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from traindx.capture.launch.relay import MESSAGE, resized
+from traindx.capture.launch.relay import MESSAGE, resize_terminal
 
 HOME = Path(__file__).parents[3]  # the folder that holds the package
 # Nothing in these words names us or the script: who kills by name (pkill) means the launcher, or the script.
@@ -20,7 +20,7 @@ STARTED = (
 )
 
 
-def opened(target: int) -> tuple[int, int]:
+def open_terminal(target: int) -> tuple[int, int]:
     """A pseudo terminal of the size of `target`, which changes no byte."""
     import pty
     import termios
@@ -29,7 +29,7 @@ def opened(target: int) -> tuple[int, int]:
     mode = termios.tcgetattr(theirs)
     mode[1] &= ~termios.OPOST  # the real terminal makes its own line ends
     termios.tcsetattr(theirs, termios.TCSANOW, mode)
-    resized(target, ours)
+    resize_terminal(target, ours)
     return ours, theirs
 
 
@@ -53,7 +53,7 @@ class Relayed:
         self.theirs: list[int] = []
         for name, target in targets.items():
             terminal = os.isatty(target)
-            ours, theirs = opened(target) if terminal else os.pipe()
+            ours, theirs = open_terminal(target) if terminal else os.pipe()
             self.theirs.append(theirs)
             log = str(folder.absolute() / name)
             streams.append({"ours": ours, "target": os.dup(target), "log": log, "terminal": terminal})

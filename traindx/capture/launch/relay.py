@@ -23,7 +23,7 @@ import threading
 import time
 from typing import Any
 
-from traindx.capture.launch.status_line import ERASE, StatusLine, wrote_all
+from traindx.capture.launch.status_line import ERASE, StatusLine, write_all
 from traindx.redaction import Redacted
 
 HEAD_BYTES = 8 << 20  # of each stream are kept from its beginning,
@@ -106,7 +106,7 @@ class Stream:
         return self.below.pass_on(data)
 
 
-def resized(target: int, pseudo: int) -> bool:
+def resize_terminal(target: int, pseudo: int) -> bool:
     """Give the pseudo terminal the size of the real one; whether that is another than before."""
     import fcntl
     import termios
@@ -166,7 +166,7 @@ class Relay:
     def receive(self, number: int, _frame: object) -> None:
         self.received[number] = time.monotonic()
         if number == signal.SIGWINCH:
-            changed = [resized(stream.target, stream.ours) for stream in self.terminals]
+            changed = [resize_terminal(stream.target, stream.ours) for stream in self.terminals]
             if any(changed) and self.script is not None:  # it may have looked before
                 self.script.send(number)
 
@@ -193,7 +193,7 @@ class Relay:
         if len(message) < MESSAGE.size:  # it was killed
             if self.script is not None and self.script.send(signal.SIGKILL):
                 line = f"traindx: killed, and the script with it; what was recorded: traindx diagnose {self.out}\n"
-                wrote_all(
+                write_all(
                     self.below.target,
                     ERASE * self.below.drawn + line.encode("utf-8", "surrogateescape"),
                 )
@@ -202,14 +202,14 @@ class Relay:
         if letter == b"S":
             self.script = Script(number)
         elif letter == b"H":
-            self.answer(bytes([self.was_heard(number)]))
+            self.answer(bytes([self.was_received(number)]))
         return bool(letter != b"E")
 
     def answer(self, byte: bytes) -> None:
         with contextlib.suppress(OSError):
             self.control.sendall(byte)
 
-    def was_heard(self, number: int) -> bool:
+    def was_received(self, number: int) -> bool:
         """Whether a signal came here, too, since it was asked for last."""
         end = time.monotonic() + TOGETHER
         while number not in self.received and (left := end - time.monotonic()) > 0:

@@ -24,11 +24,11 @@ def attach(stream: Stream, wanted: dict[str, Callable[[Any], None]]) -> None:
         if name in sys.modules:
             stream.safely(then, sys.modules[name])
         else:
-            wanted[name] = both(wanted.get(name), partial(stream.safely, then))
+            wanted[name] = call_both(wanted.get(name), partial(stream.safely, then))
     csv_files(stream)
 
 
-def both(first: Callable[[Any], None] | None, second: Callable[[Any], None]) -> Callable[[Any], None]:
+def call_both(first: Callable[[Any], None] | None, second: Callable[[Any], None]) -> Callable[[Any], None]:
     """Call one after the other: the streams of two frameworks wait for the same module."""
 
     def call(module: Any) -> None:
@@ -68,13 +68,13 @@ def tensorboard(stream: Stream, writer: Any) -> None:
 
 def wandb(stream: Stream, run: Any) -> None:
     def log(original: Any, own: Any, data: Any, *args: Any, **named: Any) -> Any:
-        stream.safely(tell_all, stream, data)
+        stream.safely(report_metrics, stream, data)
         return original(own, data, *args, **named)
 
     stream.patches.around(run, "log", log)
 
 
-def tell_all(stream: Stream, data: Any) -> None:
+def report_metrics(stream: Stream, data: Any) -> None:
     if isinstance(data, Mapping):
         for name, value in data.items():
             report_metric(stream, name, value)

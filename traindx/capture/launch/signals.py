@@ -61,7 +61,7 @@ class Held:
             if number == signal.SIGCHLD:
                 pid, status = os.waitpid(script.pid, os.WNOHANG | os.WUNTRACED)
                 if pid and os.WIFSTOPPED(status):
-                    stop_like(os.WSTOPSIG(status))
+                    stop_by_signal(os.WSTOPSIG(status))
                 elif pid:
                     script.returncode = os.waitstatus_to_exitcode(status)
                     return script.returncode
@@ -71,7 +71,7 @@ class Held:
                 os.kill(script.pid, number)  # not yet waited for: it is no other process
 
 
-def stop_like(number: int) -> None:
+def stop_by_signal(number: int) -> None:
     """Stop as the script did, so that the shell sees it; SIGCONT lets both go on."""
     if number not in STOPS or signal.SIGCONT in signal.sigpending():
         return
@@ -83,7 +83,7 @@ def stop_like(number: int) -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
-def end_like(status: int, number: int) -> int:
+def end_by_signal(status: int, number: int) -> int:
     """End by the signal that ended the script; else the status to exit with."""
     if number:
         sys.stdout.flush()

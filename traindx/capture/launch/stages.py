@@ -46,7 +46,7 @@ def stages(folder: Path) -> list[dict[str, Any]]:
     return entries
 
 
-def recorded(folder: Path) -> bool:
+def has_records(folder: Path) -> bool:
     """Whether any process wrote numbers."""
     return any(file.stat().st_size > 0 for file in folder.glob("steps-*.arrows"))
 
@@ -56,7 +56,7 @@ def steps_over(folder: Path) -> bool:
     return any(entry.get("stage") in ("steps", "profiled") for entry in stages(folder))
 
 
-def stopped_on(folder: Path) -> dict[str, Any]:
+def read_stop_reason(folder: Path) -> dict[str, Any]:
     """How `--stop-on` ended the script: `steps` and `why`; empty where it did not."""
     return next((entry for entry in stages(folder) if entry.get("stage") == "stopped-on"), {})
 
@@ -75,7 +75,7 @@ def why_nothing(
     entries = stages(folder)
     reached = {str(entry.get("stage")) for entry in entries}
     failed = next((entry for entry in entries if entry.get("stage") == "failed"), None)
-    end = f"; {how_it_ended(ended)}" if ended.shell_status else ""
+    end = f"; {describe_end(ended)}" if ended.shell_status else ""
     if failed is not None:
         return f"capture could not be started in the script's process ({failed.get('why')}){end}"
     if not entries and folder.is_dir() and shutil.disk_usage(folder).free < DIARY_BYTES:
@@ -114,7 +114,7 @@ def why_no_trace(entries: list[dict[str, Any]], skip: int) -> str:
     )
 
 
-def how_it_ended(ended: Ended) -> str:
+def describe_end(ended: Ended) -> str:
     """The end of the script, in words."""
     if ended.signal:
         return f"the script was killed by {signal.Signals(ended.signal).name}"
@@ -123,14 +123,16 @@ def how_it_ended(ended: Ended) -> str:
 
 def note_end(folder: Path, ended: Ended) -> None:
     """Add to the store what only the launcher sees: a status that is not 0, or a deadly signal."""
-    if not ended.shell_status or not recorded(folder):
+    if not ended.shell_status or not has_records(folder):
         return
     events = [event for file in folder.glob("events-*.jsonl") for event in file.read_bytes().splitlines()]
     if any(b'"crash"' in line or b'"stopped"' in line or b'"out-of-memory"' in line for line in events):
         return
     kind, code = ("stopped", "terminated") if ended.signal in ASKING else ("crash", "exit-status")
-    message = how_it_ended(ended)
-    if ended.signal == signal.SIGABRT and any(last_words(folder, name).count(NO_MEMORY) for name in PRINTED):
+    message = describe_end(ended)
+    if ended.signal == signal.SIGABRT and any(
+        last_output(folder, name).count(NO_MEMORY) for name in PRINTED
+    ):
         kind, message = "out-of-memory", f"{message}, {NO_MEMORY.decode()}"
     event = {"kind": kind, "message": message, "time": time.time(), "place": "", "code": code}
     with (
@@ -140,7 +142,7 @@ def note_end(folder: Path, ended: Ended) -> None:
         file.write(json.dumps({**event, "step": None}).encode() + b"\n")
 
 
-def last_words(folder: Path, name: str) -> bytes:
+def last_output(folder: Path, name: str) -> bytes:
     """The end of what was printed."""
     try:
         with open(folder / name, "rb") as file:

@@ -25,7 +25,7 @@ BLOCK = re.compile(
 )  # how rich goes back to draw a block again
 
 
-def wrote_all(target: int, data: bytes) -> bool:
+def write_all(target: int, data: bytes) -> bool:
     """Whether all of `data` could be written; not when the reader of our own output has gone."""
     view = memoryview(data)
     while view:
@@ -98,7 +98,7 @@ class StatusLine:
         else:
             piece = b"\r" * self.drawn + status + b"\x1b[K" * bool(status)
         self.drawn = bool(status)
-        return wrote_all(self.target, piece)
+        return write_all(self.target, piece)
 
     def placed(self, lines: list[bytes]) -> bytes:
         """Lines that stay, where the script has printed so much: below its own last line, but above bars, which are drawn

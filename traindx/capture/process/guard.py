@@ -53,7 +53,9 @@ class Fallible(Protocol):
 Self = TypeVar("Self", bound=Fallible)
 
 
-def guarded(method: Callable[Concatenate[Self, Given], None]) -> Callable[Concatenate[Self, Given], None]:
+def guard_method(
+    method: Callable[Concatenate[Self, Given], None],
+) -> Callable[Concatenate[Self, Given], None]:
     """A method that does nothing once its object is inactive, that hands any exception to `leave_out` (or
     `failed`, where a record cannot be written) instead of to the training loop that called it, and whose
     time is no part of the training's."""
@@ -67,7 +69,7 @@ def guarded(method: Callable[Concatenate[Self, Given], None]) -> Callable[Concat
         outermost = not clock.within and clock.enter()
         try:
             if outermost:
-                quietly(method, self, *args, **kwargs)
+                without_warnings(method, self, *args, **kwargs)
             else:
                 method(self, *args, **kwargs)
         except Exception as error:  # noqa: BLE001 - the one place where whatever is raised must not go on
@@ -85,7 +87,9 @@ def guarded(method: Callable[Concatenate[Self, Given], None]) -> Callable[Concat
 _quiet: dict[int, contextvars.Context] = {}  # by thread: no context may be entered twice at a time
 
 
-def quietly(function: Callable[Given, Result], /, *args: Given.args, **kwargs: Given.kwargs) -> Result:
+def without_warnings(
+    function: Callable[Given, Result], /, *args: Given.args, **kwargs: Given.kwargs
+) -> Result:
     """Call a function with numpy's floating-point warnings off: overflow is looked for, and is no
     matter for the user's stderr. numpy 2 keeps that setting in the context of the thread. To have one
     at hand costs nothing; `errstate` takes 25 microseconds when nothing of it is in the caches."""
@@ -99,7 +103,7 @@ def quietly(function: Callable[Given, Result], /, *args: Given.args, **kwargs: G
     return context.run(function, *args, **kwargs)
 
 
-def described(error: Exception) -> str:
+def error_line(error: Exception) -> str:
     """An error in one line."""
     return f"{type(error).__name__}: {str(error)[:MOST_WORDS]}"
 

@@ -67,7 +67,7 @@ class Patches:
         original = getattr(owner, name, None)
         if original is None:
             return
-        replacement = hidden(make(original))
+        replacement = mark_as_wrapper(make(original))
         functools.update_wrapper(replacement, original)
         replacement.__prepare_scriptable__ = lambda: original  # type: ignore[attr-defined] # for torch.jit.script
         self.made.append(Patch(owner, name, original, replacement, name in vars(owner)))
@@ -77,7 +77,7 @@ class Patches:
         """Have `hook(original, *args, **named)` called instead of `owner.name` (for a method, args begin with
         its object). A frame more than a function made for `replace`, which hot paths use."""
         function = getattr(hook, "func", hook)  # of a partial
-        hidden(getattr(function, "__func__", function))
+        mark_as_wrapper(getattr(function, "__func__", function))
 
         def make(original: Callable[..., Any]) -> Callable[..., Any]:
             return lambda *args, **named: hook(original, *args, **named)
@@ -106,7 +106,7 @@ class Patches:
                 setattr(owner, name, replacement)
 
 
-def hidden(function: Callable[..., Any]) -> Callable[..., Any]:
+def mark_as_wrapper(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function with its code marked as a wrapper's."""
     linecache.cache.setdefault(
         WRAPPER, (0, None, [], WRAPPER)
@@ -122,14 +122,14 @@ def without_wrappers(error: BaseException, seen: set[int] | None = None) -> Base
     if id(error) in seen:
         return error
     seen.add(id(error))
-    error.__traceback__ = kept_frames(error.__traceback__)
+    error.__traceback__ = drop_wrapper_frames(error.__traceback__)
     for other in (error.__cause__, error.__context__):
         if other is not None:
             without_wrappers(other, seen)
     return error
 
 
-def kept_frames(trace: TracebackType | None) -> TracebackType | None:
+def drop_wrapper_frames(trace: TracebackType | None) -> TracebackType | None:
     entries = []
     while trace is not None:
         if trace.tb_frame.f_code.co_filename != WRAPPER:

@@ -31,7 +31,7 @@ def places(lines: Lines, depth: int = 1) -> tuple[Place, ...]:
     return tuple(place for _, place in takewhile(lambda one: one[0], outermost[start:]))
 
 
-def left_for_good(before: tuple[Place, ...], now: tuple[Place, ...]) -> bool:
+def is_left_for_good(before: tuple[Place, ...], now: tuple[Place, ...]) -> bool:
     """Whether the place `before` cannot come back; False where that is not known."""
     for (file, first, line), (other, start, current) in zip(before, now, strict=False):
         if (file, first) != (other, start):

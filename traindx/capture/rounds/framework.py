@@ -24,15 +24,18 @@ def attach(library: str) -> Callable[[RecordedProcess], None]:
     return attach
 
 
-def boosting(name: str, label: str, distribution: str = "") -> Framework:
+def boosting_framework(name: str, label: str, distribution: str = "") -> Framework:
     return Framework(
         name=name, label=label, attach=attach(name), started_by=f"`traindx run`, `traindx.{name}.Watch`",
         observed_by=OBSERVED_BY, shows=SHOWS, tested_with=(distribution or name,),
     )  # fmt: skip
 
 
-XGBOOST, LIGHTGBM = boosting("xgboost", "XGBoost", "xgboost-cpu"), boosting("lightgbm", "LightGBM")
-CATBOOST = boosting("catboost", "CatBoost")
+XGBOOST, LIGHTGBM = (
+    boosting_framework("xgboost", "XGBoost", "xgboost-cpu"),
+    boosting_framework("lightgbm", "LightGBM"),
+)
+CATBOOST = boosting_framework("catboost", "CatBoost")
 SKLEARN = Framework(
     name="sklearn",
     label="scikit-learn's networks",

@@ -54,7 +54,7 @@ class Rounds:
                 self.stream.after_step(self._before + session.step)
 
     def _write(self, number: int, found: dict[str, float]) -> None:
-        if self._left_out or (self.stream.opened is None and not self._process.taken_over(self.stream)):
+        if self._left_out or (self.stream.opened is None and not self._process.claim_process(self.stream)):
             return
         session = self.stream.session()
         if session is not None:
@@ -87,7 +87,7 @@ class Rounds:
         """Every call of the library's `train`, wherever it is known, gets more callbacks."""
 
         def train(original: Callable[..., Any], *args: Any, **named: Any) -> Any:
-            bound = self.stream.safely(added, original, args, named, callbacks())
+            bound = self.stream.safely(with_callbacks, original, args, named, callbacks())
             if bound is None:  # called as it cannot be: it says so itself
                 return original(*args, **named)
             self.stream.safely(self.begin, dict(bound.arguments.get("params") or {}))
@@ -97,7 +97,7 @@ class Rounds:
             self.stream.patches.around(home, "train", train)
 
 
-def added(
+def with_callbacks(
     original: Callable[..., Any], args: Any, named: Any, callbacks: Sequence[Any]
 ) -> inspect.BoundArguments:
     """The arguments of a call with more callbacks, before the others: the first that ends a training keeps
@@ -155,7 +155,7 @@ def catboost(rounds: Rounds) -> None:
         if str(settings.get("task_type")).upper() == "GPU":
             say("not recorded: CatBoost takes no callbacks on a GPU")
             return original(model, *args, **named)
-        bound = rounds.stream.safely(added, original, (model, *args), named, ())
+        bound = rounds.stream.safely(with_callbacks, original, (model, *args), named, ())
         if bound is None:
             return original(model, *args, **named)
         reporting = Callback(bound.arguments.get("init_model") is not None)

@@ -128,12 +128,12 @@ class Backend(Protocol):
         except (TypeError, ValueError):
             return None
 
-    def over_all_processes(self, value: Any) -> Any:
+    def reduce_over_processes(self, value: Any) -> Any:
         """A number that was computed over processes, as this one has it; None where it is still to be summed
         up."""
         return value
 
-    def at_most_one(self, ratio: Any) -> Any:
+    def clip_at_one(self, ratio: Any) -> Any:
         """A ratio that was clipped at 1."""
         return min(1.0, ratio)
 

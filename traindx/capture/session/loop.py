@@ -55,7 +55,7 @@ class RecordedProcess(Protocol):
         """A stream of events. When something trains, it opens a session with the backend that `backend()`
         returns."""
 
-    def taken_over(self, by: Stream) -> bool:
+    def claim_process(self, by: Stream) -> bool:
         """Claim the process for the framework of `by`, because it trains. False where another one is
         recorded."""
 

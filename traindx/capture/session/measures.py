@@ -12,7 +12,7 @@ import numpy as np
 from traindx.capture.process.patches import reference
 from traindx.capture.session.backend import Backend, Updates
 from traindx.capture.session.layout import Gone, Layout
-from traindx.capture.signals import by_kind, by_parameter
+from traindx.capture.signals import families_by_kind, parameter_families
 from traindx.capture.signals.family import Modules, Panel
 from traindx.vocabulary import Fact, Floats, Ints
 
@@ -48,8 +48,8 @@ class Measures:
         self._plans: dict[int, Plan] = {}
         self._changes = 0  # of what optimizers hold
         self._grouped: dict[bytes, Modules] = {}
-        self._families = by_kind()
-        self._read = by_parameter()
+        self._families = families_by_kind()
+        self._read = parameter_families()
         self.seconds = 0.0  # spent on what is measured on sampled steps only
 
     @property
@@ -73,7 +73,7 @@ class Measures:
             if all(known() is None for known in self._optimizers):
                 self._optimizers.clear()  # this one has taken their place
             self._optimizers.append(reference(optimizer, partial(self._gone, id(optimizer))))
-            self._hold(optimizer)
+            self._place_parameters(optimizer)
 
     def _gone(self, key: int, _reference: Any) -> None:
         """An optimizer is no more, and another may get its id."""
@@ -86,7 +86,7 @@ class Measures:
         self._plans.clear()
         self._let_go()
 
-    def _hold(self, optimizer: Any) -> None:
+    def _place_parameters(self, optimizer: Any) -> None:
         """Places of an optimizer's parameters (again when groups were added)."""
         given = self.backend.parameters_of(optimizer)
         self.layout.add_loose((p for p in given if id(p) not in self.layout.place), optimizer)
@@ -102,7 +102,7 @@ class Measures:
         if known is not None and known.key == (count, len(self.layout.parameters), self._changes):
             return known
         if optimizer is not None and (count != len(self.held[id(optimizer)]) or self._lost(optimizer)):
-            self._hold(optimizer)
+            self._place_parameters(optimizer)
         every = self.layout.parameters
         places = np.arange(len(every)) if optimizer is None else self.held[id(optimizer)]
         if optimizer is not None and self.is_first(optimizer):
@@ -132,7 +132,7 @@ class Measures:
             return self.backend.global_norm(squares if own == len(places) else squares[:own]) * factor
         return math.sqrt(sum(squares if own == len(squares) else squares[:own])) * factor
 
-    def norm_so_far(self, optimizer: Any) -> float:
+    def accumulated_norm(self, optimizer: Any) -> float:
         """Global norm of the gradients that have gathered (on the host)."""
         plan = self.plan(optimizer)
         return math.sqrt(sum(self.backend.gradient_squares(plan.parameters[: plan.own], False)))

@@ -135,7 +135,7 @@ class Pace:
             return 1
         return min(LONGEST, max(1, math.ceil(self._cost / (self._share() * self._step_seconds))))
 
-    def look_closer(self, step: int) -> None:
+    def sample_next_steps(self, step: int) -> None:
         """Something happened: measure the next steps, as long as that stays rare."""
         if self._every is None and self._bursts + BURST <= max(BURST, BURST_SHARE * step):
             self._burst = BURST

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from traindx.capture.process.guard import FROM_HERE, described, guarded, say
+from traindx.capture.process.guard import FROM_HERE, error_line, guard_method, say
 from traindx.capture.process.patches import reference
 from traindx.capture.process.ranks import processes_of_run
 from traindx.capture.session.backend import Backend
@@ -69,35 +69,35 @@ class Session:
         self.sampling = self.phases = True  # the coming step is sampled; is timed by its phases
 
     # What is trained.
-    @guarded
+    @guard_method
     def add_model(self, model: Any, name: str = "") -> None:
         """A root module; one that is known is ignored. `name` is put before its modules' names."""
         self.watched.add_model(model, name)
 
-    @guarded
+    @guard_method
     def called(self, part: Any) -> None:
         """The loop calls `part` of a model. Forward passes are measured there if it has all trained parameters."""
         for listener in self.watched.observers.models:
             listener.add_part(part)
 
-    @guarded
+    @guard_method
     def add_optimizer(self, optimizer: Any) -> None:
         """An optimizer; one that is known is ignored. The first that steps counts the steps."""
         if self.watched.add_optimizer(optimizer) and len(self.watched.optimizers) == 1:
             self._facts.update(self.backend.optimizer_facts(optimizer))
 
-    @guarded
+    @guard_method
     def add_scaler(self, scaler: Any) -> None:
         """A GradScaler: its scale is recorded with each step."""
         self._scaler = reference(scaler)
 
     # What happens in a step, in the order of the loop. All are optional.
-    @guarded
+    @guard_method
     def data_wait(self, seconds: float) -> None:
         """Time that the loop waited for a batch (summed over the micro-batches of a step)."""
         self.clock.add("data", seconds)
 
-    @guarded
+    @guard_method
     def batch(
         self, inputs: Any, targets: Any = None, *, training: bool | None = None, source: object = None,
         trained: bool = False,
@@ -109,7 +109,7 @@ class Session:
         for listener in self.watched.observers.batches:
             listener.batch(inputs, targets, training, True, source, trained)
 
-    @guarded
+    @guard_method
     def outputs(self, output: Any, loss_name: str = "", classes_second: bool = False) -> None:
         """What a training loss is computed from (its first argument), and the loss function. `classes_second`:
         classes are its second dimension, as in PyTorch's losses of classes, and not its last."""
@@ -119,7 +119,7 @@ class Session:
         for listener in self.watched.observers.losses:
             listener.outputs(output, classes_second)
 
-    @guarded
+    @guard_method
     def loss(self, value: Any, *, where: str = "") -> None:
         """The training loss of the current micro-batch (any tensor with one element). Several a step with
         the same `where` are averaged; another `where` (file:line) is another loss."""
@@ -131,7 +131,7 @@ class Session:
             for listener in self.watched.observers.losses:
                 listener.nonfinite_loss(value)
 
-    @guarded
+    @guard_method
     def before_backward(self, loss: Any, factor: float = 1.0) -> None:
         """A loss, before its backward pass; `factor` undoes what it was divided by. Skipped without a graph."""
         listeners = self.watched.observers.losses
@@ -144,7 +144,7 @@ class Session:
         for signals in found:
             self._write(signals)
 
-    @guarded
+    @guard_method
     def backward_begin(self, stale: bool | None = None) -> None:
         """A backward pass begins. `stale`: gradients of the last step are still there; None: find out."""
         watched = self.watched
@@ -157,13 +157,13 @@ class Session:
             listener.backward_begin()
         self.clock.begin("backward")
 
-    @guarded
+    @guard_method
     def backward_seen(self, stale: bool) -> None:
         """A backward pass is under way, whose begin and end cannot be seen. Not needed while `phases` is False."""
         if not self._losing:
             self.habits.backward(stale)
 
-    @guarded
+    @guard_method
     def backward_end(self) -> None:
         """The backward pass is over (also when it raised)."""
         self.clock.end("backward")
@@ -172,9 +172,9 @@ class Session:
         elif self._primary is None:
             self._early.append(Row(len(self._early) + 1, time.time(), self._losses.latest()))
             if len(self._early) > UNSTEPPED:
-                self._count_backwards()
+                self._count_backward_passes()
 
-    @guarded
+    @guard_method
     def clip(self, norm: Any, threshold: float) -> None:
         """Gradients were clipped: `norm` is the global norm before, `threshold` the one allowed."""
         self._facts["clip_norm"] = float(threshold)
@@ -191,7 +191,7 @@ class Session:
         self._primary, self._early = reference(optimizer, lambda _: setattr(self, "over", True)), []
         self.over = False
 
-    @guarded
+    @guard_method
     def optimizer_step_begin(self, optimizer: Any, timed: bool = True) -> None:
         """An optimizer is about to use the gradients. Not `timed`: the step was made before its report."""
         if self._primary is None:
@@ -201,7 +201,7 @@ class Session:
         if timed:
             self.clock.begin("optimizer")
 
-    @guarded
+    @guard_method
     def optimizer_step_end(self, optimizer: Any) -> None:
         """The optimizer has changed its parameters; the first optimizer's step ends the step."""
         self.clock.end("optimizer")
@@ -212,7 +212,7 @@ class Session:
         if self._primary is not None and optimizer is self._primary() and not self._by_backward:
             self._finish_step(optimizer)
 
-    @guarded
+    @guard_method
     def zero_grad(self, optimizer: Any = None) -> None:
         """Gradients are being zeroed. With a scaler, unused ones mean that the step was skipped."""
         self.watched.zeroed()
@@ -220,7 +220,7 @@ class Session:
         if self._scaler() is not None and self.habits.backwards:
             self.skipped()
 
-    @guarded
+    @guard_method
     def skipped(self) -> None:
         """A step was left out (a loss scale overflowed)."""
         self._skipped += 1
@@ -230,17 +230,17 @@ class Session:
         self.note("skipped-step", "the optimizer step was skipped", "loss-scale")
 
     # Other numbers and facts.
-    @guarded
+    @guard_method
     def validation(self, name: str, value: Any) -> None:
         """A value on held-out data: recorded as `val/<name>` at the current step."""
         self._aside(signal_name(name, "val/"), value)
 
-    @guarded
+    @guard_method
     def metric(self, name: str, value: Any) -> None:
         """A value on training data: `train/<name>`, or as it is if it has a `/` or is a canonical signal."""
         self._aside(signal_name(name, "train/"), value)
 
-    @guarded
+    @guard_method
     def record_round(self, step: int, values: Mapping[str, float]) -> None:
         """A round of boosting, of which only signals and their values are known."""
         self.step, self._by_backward = step, True
@@ -257,14 +257,14 @@ class Session:
         if signals:
             self._queue.add(Row(self.step, time.time(), dict(signals), sampled=True), device=True)
 
-    @guarded
+    @guard_method
     def fact(self, name: str, value: Fact, origin: str = "capture") -> None:
         """A setup fact; the last value of a name counts."""
         self._facts[name] = value
         if origin != "capture":
             self._facts[f"{name}_from"] = origin
 
-    @guarded
+    @guard_method
     def event(self, kind: EventKind, message: str, code: str = "", *, place: str = "") -> None:
         """An event at the current step. A `crash`, `out-of-memory` or `stopped` also dumps the flight recorder."""
         self.note(kind, message, code, place=place)
@@ -278,7 +278,7 @@ class Session:
             self._queue.fetch()
         self.steps.note(Event(kind, message, self.step if step is None else step, place, code), time.time())
 
-    @guarded
+    @guard_method
     def flush(self) -> None:
         """Write what was measured so far (an unflushed tail is lost by kill -9)."""
         self._queue.fetch()
@@ -291,10 +291,10 @@ class Session:
             self._close()
         self.active = False
 
-    @guarded
+    @guard_method
     def _close(self) -> None:
         if self._primary is None and not self._by_backward:
-            self._count_backwards()
+            self._count_backward_passes()
         for source in self.watched.observers.final_sources:
             self._write(source.final_signals())
         self._queue.fetch()
@@ -311,7 +311,7 @@ class Session:
         if what in self._dropped or not self.active:
             return
         self._dropped.add(what)
-        message = f"{what}: {how.format(self.step + 1)} ({described(error)}); the recording goes on"
+        message = f"{what}: {how.format(self.step + 1)} ({error_line(error)}); the recording goes on"
         self.note("note", message, "signal-dropped")
         say(message)
 
@@ -345,7 +345,7 @@ class Session:
         """Whether `outputs` and targets of batches are still worth reporting."""
         return self.active and any(listener.wants_outputs for listener in self.watched.observers.losses)
 
-    def _count_backwards(self) -> None:
+    def _count_backward_passes(self) -> None:
         """No optimizer steps: backward passes are the steps, those so far included."""
         for row in self._early:
             self.step = row.step

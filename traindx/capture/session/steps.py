@@ -86,10 +86,10 @@ class Steps:
             self._recorder.scalars(row.step, row.at, scalars)
         self._flight.add(row.step, row.at, scalars, [] if row.sampled else row.vectors, whole)
         if bad:
-            self._look_at_gradients(row)
+            self._check_gradients(row)
             self._broken(bad, row.step)
         elif any(n in scalars and level.jumps(scalars[n]) for n, level in self._levels.items()):
-            self._pace.look_closer(row.step)
+            self._pace.sample_next_steps(row.step)
             self.dump(row.step)
         if self._recorder.due():
             self._recorder.flush()
@@ -101,7 +101,7 @@ class Steps:
                 self._recorder.panel(row.step, row.at, signal, modules, found.tolist())
         self.seconds += time.perf_counter() - began
 
-    def _look_at_gradients(self, row: Row) -> None:
+    def _check_gradients(self, row: Row) -> None:
         """The first step with gradients that are not finite, and the module nearest to the loss:
         backpropagation carries them on from there to all before it."""
         if "gradient" in self.first_bad:
@@ -123,7 +123,7 @@ class Steps:
                 self.first_bad[name] = step
                 self._event("note", f"{name} is not finite", "nonfinite-first", place=name, step=step)
                 self._last_flight = -math.inf
-        self._pace.look_closer(step)
+        self._pace.sample_next_steps(step)
         self.dump(step)
 
     def dump(self, step: float) -> None:

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
-from traindx.capture.process.guard import ONCE, UNWRITABLE, described, quietly, say
+from traindx.capture.process.guard import ONCE, UNWRITABLE, error_line, say, without_warnings
 from traindx.capture.process.patches import Lines, Patches, remove_all
 from traindx.capture.session import events
 from traindx.capture.session.session import Session
@@ -183,7 +183,7 @@ class Stream:
             outermost = clock is not None and clock.enter()
             try:
                 if outermost:
-                    return quietly(hook, *given, **named)
+                    return without_warnings(hook, *given, **named)
                 with self.apart() if clock is None else nullcontext():
                     return hook(*given, **named)
             except Exception as error:  # noqa: BLE001 - a training is never stopped by its observer
@@ -225,7 +225,7 @@ class Stream:
             self.opened.leave_out(what.replace("_", " "), error, ONCE)
         elif what not in self.missed:
             self.missed.add(what)
-            say(f"{what} failed ({described(error)}); the recording goes on without it")
+            say(f"{what} failed ({error_line(error)}); the recording goes on without it")
 
     def failed(self, where: str, error: Exception) -> None:
         session = self.opened

@@ -130,7 +130,7 @@ class Watched:
         first = self.optimizers[0] if wanted and self.optimizers and not self.device else None
         if first is not None:
             began = time.perf_counter()
-            self._first_norm = self.measures.norm_so_far(first)
+            self._first_norm = self.measures.accumulated_norm(first)
             self.measures.seconds += time.perf_counter() - began
 
     def _noise_scale(self) -> None:
@@ -141,7 +141,7 @@ class Watched:
                 self.scalars["grad_noise_scale"] = found
 
     def clipped(self, norm: Any, threshold: float) -> None:
-        whole = self.backend.number(self.backend.over_all_processes(norm))
+        whole = self.backend.number(self.backend.reduce_over_processes(norm))
         self._clip = None if whole is None else (whole, threshold)
 
     def zeroed(self) -> None:
@@ -181,7 +181,7 @@ class Watched:
         if self._clip is not None:
             norm, threshold = self._clip
             self._clip = None
-            ratio = self.backend.at_most_one(threshold / (norm + TINY))
+            ratio = self.backend.clip_at_one(threshold / (norm + TINY))
             if isinstance(ratio, float) and ratio > 0:
                 factor /= ratio
         prefix = self._prefix(optimizer)

@@ -28,10 +28,10 @@ def catalogue() -> tuple[Family, ...]:
 
 
 @cache
-def by_kind() -> dict[str, Family]:
+def families_by_kind() -> dict[str, Family]:
     return {family.kind: family for family in catalogue()}
 
 
-def by_parameter() -> tuple[Family, ...]:
+def parameter_families() -> tuple[Family, ...]:
     """Families whose readings are one vector over parameters, taken after a sampled step."""
     return tuple(family for family in catalogue() if family.panels is not None and family.by_parameter)

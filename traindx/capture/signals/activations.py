@@ -21,11 +21,11 @@ def panels(modules: tuple[str, ...], values: Floats) -> Iterator[Panel]:
     known[:MOMENTS] = True
     for place, signal in enumerate(COLUMNS):
         if known[place].any():
-            yield signal, joined(modules, known[place].tobytes()), table[known[place], place]
+            yield signal, join_modules(modules, known[place].tobytes()), table[known[place], place]
 
 
 @lru_cache(maxsize=256)
-def joined(modules: tuple[str, ...], mark: bytes) -> str:
+def join_modules(modules: tuple[str, ...], mark: bytes) -> str:
     """The names of the modules that are marked."""
     return "\n".join(name for name, marked in zip(modules, mark, strict=True) if marked)
 

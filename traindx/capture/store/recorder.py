@@ -17,7 +17,7 @@ import numpy as np
 from traindx.atomic_write import make_folder
 from traindx.capture.process.guard import say
 from traindx.capture.store.stream import Batch, Part, Words, batch, schema
-from traindx.capture.store.thinning import Closed, relieved
+from traindx.capture.store.thinning import Closed, thin_to_fit
 from traindx.redaction import redact_facts, redact_text
 from traindx.vocabulary import Event
 
@@ -144,7 +144,7 @@ class Recorder:
                 refused = error
             except MemoryError as error:  # in the middle of a batch: its stream goes no further
                 self.make_room()
-                self._shut()
+                self._end_part()
                 refused = error
         if refused is not None:
             self._patience.refused(refused)
@@ -187,7 +187,7 @@ class Recorder:
         self.make_room()
         if self.ours:
             self._try(self._write_events, self._write_rows, self._write_setup, self._write_end)
-        self._shut()
+        self._end_part()
 
     def _write_events(self) -> bool:
         if self._lost:
@@ -245,7 +245,7 @@ class Recorder:
             if error.errno != errno.EFBIG or not part.size:
                 raise
             left = list(part.left)
-            self._shut()
+            self._end_part()
             for waiting in left:
                 self._opened().write(waiting)
 
@@ -261,7 +261,7 @@ class Recorder:
             self._number += 1
         return self._part
 
-    def _shut(self) -> None:
+    def _end_part(self) -> None:
         """Go no further with a part; what is in it stays."""
         if self._part is not None:
             self._part.abandon()
@@ -279,8 +279,10 @@ class Recorder:
         try:
             part.close()
         finally:
-            self._shut()
-        self._closed = relieved(self._closed, self.budget - 2 * part.size, self.budget // PARTS, self.rank)
+            self._end_part()
+        self._closed = thin_to_fit(
+            self._closed, self.budget - 2 * part.size, self.budget // PARTS, self.rank
+        )
 
 
 class Patience:

@@ -23,7 +23,7 @@ class Closed:
     level: int = 0
 
 
-def relieved(parts: list[Closed], room: int, largest: int, rank: int) -> list[Closed]:
+def thin_to_fit(parts: list[Closed], room: int, largest: int, rank: int) -> list[Closed]:
     """The parts, thinned until together they take no more than `room` bytes, or cannot be thinner.
 
     The part that was halved least often is halved first, and of those the oldest: so a run is kept
@@ -35,15 +35,15 @@ def relieved(parts: list[Closed], room: int, largest: int, rank: int) -> list[Cl
             break
         old = parts[:-1] or parts
         at = min(range(len(old)), key=lambda i: old[i].level)
-        parts[at] = rewritten([parts[at]], True, rank)
+        parts[at] = merge_parts([parts[at]], True, rank)
         for i in range(len(parts) - 1, 0, -1):
             first, second = parts[i - 1 : i + 1]
             if first.level == second.level > 0 and first.size + second.size <= largest:
-                parts[i - 1 : i + 1] = [rewritten([first, second], False, rank)]
+                parts[i - 1 : i + 1] = [merge_parts([first, second], False, rank)]
     return parts
 
 
-def rewritten(parts: list[Closed], halve: bool, rank: int) -> Closed:
+def merge_parts(parts: list[Closed], halve: bool, rank: int) -> Closed:
     """One or more neighbours in the place of the first, each signal with every second value if
     asked for. The file is written aside and renamed, so a reader sees the old part or the new
     one."""
@@ -51,7 +51,7 @@ def rewritten(parts: list[Closed], halve: bool, rank: int) -> Closed:
     aside = first.path.with_suffix(".thinning")
     part = Part(aside, rank)
     try:
-        part.write(_joined([found for p in parts for found in batches(p.path, halve)], rank))
+        part.write(_join_batches([found for p in parts for found in batches(p.path, halve)], rank))
         part.close()
     except OSError:
         part.abandon()
@@ -94,7 +94,7 @@ def _every_second(pairs: np.ndarray[Any, np.dtype[np.int64]]) -> np.ndarray[Any,
     return keep
 
 
-def _joined(parts: list[Any], rank: int) -> Batch:
+def _join_batches(parts: list[Any], rank: int) -> Batch:
     """One batch of several; a recorder's dictionaries only grow, so the last one knows all words."""
 
     def joined(columns: list[Any]) -> Any:

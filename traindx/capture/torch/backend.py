@@ -17,7 +17,7 @@ from traindx.capture.torch.measure.gradients.norms_and_updates import (
 )
 from traindx.capture.torch.measure.models.tree import Tree, architecture
 from traindx.capture.torch.measure.tensors.shards import replicated_number
-from traindx.capture.torch.measure.tensors.views import isolated
+from traindx.capture.torch.measure.tensors.views import isolate_operations
 from traindx.capture.torch.observer import TorchObserver
 from traindx.vocabulary import Fact, Floats
 
@@ -116,7 +116,7 @@ class TorchBackend(Backend):
         reader = reader_of(kind)
         return None if reader is None else reader(parameters, elsewhere)
 
-    def over_all_processes(self, value: Any) -> Any:
+    def reduce_over_processes(self, value: Any) -> Any:
         return replicated_number(value)
 
     def scale_of(self, scaler: Any) -> Any:
@@ -131,7 +131,7 @@ class TorchBackend(Backend):
             return value.detach().clone().reshape(()) if value.numel() == 1 else None
         return super().number(value)
 
-    def at_most_one(self, ratio: Any) -> Any:
+    def clip_at_one(self, ratio: Any) -> Any:
         return ratio.clamp(max=1.0) if isinstance(ratio, torch.Tensor) else min(1.0, ratio)
 
     def fetch(self, values: Sequence[Any]) -> list[Floats]:
@@ -150,7 +150,7 @@ class TorchBackend(Backend):
     def device_memory(self) -> float | None:
         return float(torch.cuda.memory_allocated()) if torch.cuda.is_available() else None
 
-    apart = staticmethod(isolated)  # entered a dozen times in each step: no call in between
+    apart = staticmethod(isolate_operations)  # entered a dozen times in each step: no call in between
 
     def observers(self, view: Watched) -> Sequence[object]:
         return [TorchObserver(view, self.tree)]

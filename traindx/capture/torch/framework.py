@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from traindx.capture.framework import Framework, several
+from traindx.capture.framework import Framework, as_list
 
 if TYPE_CHECKING:
     from traindx.capture.session import Loop, RecordedProcess
@@ -21,7 +21,7 @@ def loop(model: Any, optimizer: Any, out: Path | None, scaler: Any, options: dic
     from traindx.capture.torch.backend import torch_session
     from traindx.capture.torch.discover.watching import TorchLoop, watches
 
-    models, optimizers = several(model), several(optimizer)
+    models, optimizers = as_list(model), as_list(optimizer)
     if not watches(models, optimizers):
         return None
     return TorchLoop(torch_session(out, **options), models, optimizers, scaler)

@@ -18,13 +18,13 @@ from typing import Any
 import torch
 from torch import nn
 
-from traindx.capture.process.recode import NotRecodable, listening
+from traindx.capture.process.code_rewriting import NotRecodable, add_listener
 
 Before = Callable[[nn.Module, tuple[Any, ...], dict[str, Any]], object]
 After = Callable[[nn.Module, tuple[Any, ...], Any], object]
 
 
-def traced() -> bool:
+def is_tracing() -> bool:
     """Whether operations are traced now (by a compiler, an exporter, a tracer, a function transform or a
     mode that counts them), or are not executed at all: then nothing may be measured."""
     tracer = sys.modules.get("torch.fx._symbolic_trace")
@@ -106,7 +106,7 @@ class Calls(dict[int, Listeners]):
 
     # Listening.
 
-    def hear_before(self, module: nn.Module, hook: Before, first: bool = False) -> Handle:
+    def add_before_hook(self, module: nn.Module, hook: Before, first: bool = False) -> Handle:
         """Have `hook(module, args, named)` called before the module is; `first`: before the other
         listeners."""
         place = id(module)  # a handle must not hold the module
@@ -116,7 +116,7 @@ class Calls(dict[int, Listeners]):
             listeners.before = (handle, *listeners.before) if first else (*listeners.before, handle)
             return handle
 
-    def hear_after(self, module: nn.Module, hook: After) -> Handle:
+    def add_after_hook(self, module: nn.Module, hook: After) -> Handle:
         """Have `hook(module, args, output)` called once the module has answered."""
         place = id(module)
         with self.lock:
@@ -125,7 +125,7 @@ class Calls(dict[int, Listeners]):
             listeners.after = (*listeners.after, handle)
             return handle
 
-    def hear_all(self, hook: Before) -> Handle:
+    def add_hook_for_all(self, hook: Before) -> Handle:
         """Have `hook(module, args, named)` called before any module is."""
         with self.lock:
             handle = Handle(self.remove_all, hook)
@@ -196,7 +196,7 @@ class Calls(dict[int, Listeners]):
     def listening_code(self, everyone: bool) -> CodeType:
         if everyone not in self.codes:
             try:
-                self.codes[everyone] = listening(
+                self.codes[everyone] = add_listener(
                     self.method, self, "torch.compiler.is_compiling()", everyone
                 )
             except NotRecodable as why:
@@ -207,7 +207,7 @@ class Calls(dict[int, Listeners]):
     # Calling the listeners.
 
     def listens(self) -> bool:
-        return not (self.silent or traced() or (self.deaf is not None and self.deaf()))
+        return not (self.silent or is_tracing() or (self.deaf is not None and self.deaf()))
 
     def before(self, module: nn.Module, args: tuple[Any, ...], named: dict[str, Any]) -> None:
         """A module is about to be called."""

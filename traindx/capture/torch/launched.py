@@ -12,12 +12,12 @@ from typing import Any
 import torch
 
 from traindx.capture.interventions import parse
-from traindx.capture.process.places import left_for_good, places
+from traindx.capture.process.places import is_left_for_good, places
 from traindx.capture.session import FEW_STEPS, OF_THE_SCRIPT, RecordedProcess
 from traindx.capture.torch.backend import TorchBackend
 from traindx.capture.torch.discover.discovery import Discovery
 from traindx.capture.torch.experiment.experiment import Experiment
-from traindx.capture.torch.measure.tensors.views import isolated
+from traindx.capture.torch.measure.tensors.views import isolate_operations
 
 VARIABLE = "TRAINDX_CAPTURE"
 OF_ONE_TRAINING = ("with", "probes", "keep", "slices", "steps")  # requests that are about the first training
@@ -28,9 +28,11 @@ BOOTSTRAP = Path(__file__).parents[1] / "launch" / "bootstrap"
 def attach(process: RecordedProcess) -> Discovery:
     """Look for a training in PyTorch from here on, with what was asked for."""
     request, stream = process.request, process.stream(TorchBackend)
-    stream.apart = isolated
+    stream.apart = isolate_operations
     alone = not any(request.get(name) for name in OF_ONE_TRAINING)
-    discovery: Discovery = Discovery(stream, partial(another, process, lambda: discovery) if alone else None)
+    discovery: Discovery = Discovery(
+        stream, partial(starts_new_record, process, lambda: discovery) if alone else None
+    )
     if request.get("probes"):
         from traindx.capture.torch.checks.last_step import Live
         from traindx.capture.torch.checks.probes import run_probes
@@ -57,7 +59,7 @@ def attach(process: RecordedProcess) -> Discovery:
     return discovery
 
 
-def another(
+def starts_new_record(
     process: RecordedProcess,
     current: Callable[[], Discovery],
     module: torch.nn.Module,
@@ -67,7 +69,7 @@ def another(
     """A model is called. Where it is trained after what is recorded (another fold, another setting), it gets its
     own record."""
     before = current()
-    if not before.stream.active or not before.stream.safely(stands_alone, process, before, module):
+    if not before.stream.active or not before.stream.safely(is_separate_training, process, before, module):
         return False
     try:
         before.end()
@@ -88,7 +90,7 @@ def another(
     return True
 
 
-def stands_alone(process: RecordedProcess, before: Discovery, module: torch.nn.Module) -> bool:
+def is_separate_training(process: RecordedProcess, before: Discovery, module: torch.nn.Module) -> bool:
     """Whether a model is about to be trained after what is recorded: that has enough steps, its optimizers were
     freed or the script has left their loop for good. A model that shares parameters with it goes on, unless
     its optimizer was made at another line (the head first, then all of it)."""
@@ -99,7 +101,7 @@ def stands_alone(process: RecordedProcess, before: Discovery, module: torch.nn.M
     if not inside & before.models.wanted:
         return False
     freed = before.stream.scene.primary == 0 and not loop.stepping
-    if not freed and not left_for_good(loop.at, places(before.stream.lines)):
+    if not freed and not is_left_for_good(loop.at, places(before.stream.lines)):
         return False
     anew = freed and all(place != loop.made_at for _, place in loop.fresh)
     alive = before.stream.scene.alive()

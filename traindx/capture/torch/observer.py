@@ -111,9 +111,9 @@ class TorchObserver:
                     "the beginning of forward passes", self._begin, model, args, kwargs, depends_on_mode
                 )
 
-        self._handles.append(CALLS.hear_before(model, before))
+        self._handles.append(CALLS.add_before_hook(model, before))
         self._observed.append(weakref.ref(model))
-        self._after_handles.append(CALLS.hear_after(model, self._after))
+        self._after_handles.append(CALLS.add_after_hook(model, self._after))
 
     def _observe_ends(self, wanted: bool) -> None:
         """Have the hooks after calls, or not."""
@@ -121,7 +121,7 @@ class TorchObserver:
             self._phases = wanted
             remove_all(self._after_handles)
             there = [model for known in self._observed if (model := known()) is not None] if wanted else []
-            self._after_handles = [CALLS.hear_after(model, self._after) for model in there]
+            self._after_handles = [CALLS.add_after_hook(model, self._after) for model in there]
 
     def _begin(self, model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], modal: bool) -> None:
         grad = torch.is_grad_enabled()
@@ -257,7 +257,7 @@ class TorchObserver:
         if sampling or before:
             self.around_step.prepare(sampling)
         else:
-            self.around_step.pass_over()
+            self.around_step.skip_step()
 
     def facts(self) -> dict[str, Fact]:
         """Facts of data, outputs and graphs so far."""

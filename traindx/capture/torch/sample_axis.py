@@ -27,9 +27,9 @@ class SampleAxis:
 
     def watch(self, model: nn.Module) -> None:
         layers = [m for m in model.modules() if isinstance(m, SEQUENTIAL) and not m.batch_first]
-        self._handles += [CALLS.hear_before(layer, self._called) for layer in layers]
+        self._handles += [CALLS.add_before_hook(layer, self._called) for layer in layers]
         bags = [m for m in model.modules() if isinstance(m, nn.EmbeddingBag)]
-        self._bags += [CALLS.hear_before(bag, self._bag_called) for bag in bags]
+        self._bags += [CALLS.add_before_hook(bag, self._bag_called) for bag in bags]
 
     def samples(self, inputs: torch.Tensor) -> int:
         """How many samples a batch has, as far as is known before the model is called."""

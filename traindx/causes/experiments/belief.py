@@ -49,7 +49,7 @@ def outcome_of(verdict: Verdict, interventions: Sequence[str], *, idle: bool = F
     return "decisive" if verdict == "confirmed" and repairs else verdict
 
 
-def updated(
+def update_belief(
     hypotheses: Sequence[Hypothesis],
     cured: Collection[str],
     outcome: Outcome,
@@ -85,7 +85,7 @@ def updated(
     return tuple(sorted(result, key=lambda h: (-h.probability, h.cause)))
 
 
-def without(hypotheses: Sequence[Hypothesis], causes: Collection[str]) -> tuple[Hypothesis, ...]:
+def exclude_causes(hypotheses: Sequence[Hypothesis], causes: Collection[str]) -> tuple[Hypothesis, ...]:
     """The hypotheses that are not of these causes, which sum to 1; empty where the others had no chance."""
     left = [h for h in hypotheses if h.cause not in causes]
     total = sum(h.probability for h in left)

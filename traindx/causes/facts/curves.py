@@ -10,7 +10,7 @@ import re
 import numpy as np
 
 from traindx.causes.facts.setup import FactCheck
-from traindx.features.curves.progress import young, zero_is_unknown
+from traindx.features.curves.progress import is_too_short, zero_is_unknown
 from traindx.features.curves.score_scales import late_skills
 from traindx.features.shared import Features
 from traindx.features.statistics import median
@@ -105,7 +105,7 @@ def validation_never_improves(
     fall = train.start - train.best
     if train.start <= 0 or fall < learned * train.start:
         return None
-    first, best = float(val.oriented[0]), float(val.trend.min())
+    first, best = float(val.as_loss[0]), float(val.trend.min())
     classes = run.setup.number("classes")
     level = float(np.interp(val.steps[0], train.steps, train.trend))
     bad = first > worse * level or (
@@ -177,7 +177,7 @@ def constant_accuracy(
     """The share of right answers that validation keeps from the start; NaN if it changes, None if too little is
     known."""
     accuracy = features.curve("val/accuracy")
-    if accuracy is None or accuracy.n < 4 or young(run):
+    if accuracy is None or accuracy.n < 4 or is_too_short(run):
         return None
     values, counts = np.unique(accuracy.values, return_counts=True)
     usual = int(np.argmax(counts))

@@ -75,7 +75,7 @@ def loss_lost(curve: Curve) -> float | None:
 @of_curve("train/loss", 12)
 def loss_tail(curve: Curve) -> float:
     quarter = 3 * curve.n // 4
-    before, after = median(curve.oriented[quarter - curve.n // 8 : quarter]), curve.end
+    before, after = median(curve.as_loss[quarter - curve.n // 8 : quarter]), curve.end
     return float(after - before) / max(fall_of(curve), curve.noise, TINY)
 
 
@@ -139,7 +139,7 @@ def loss_tooth(run: Run, features: Features) -> float | None:
         return None
     late = curve.steps > per
     phase = (curve.steps[late] % per) / per
-    rest = curve.oriented[late] - curve.trend[late]
+    rest = curve.as_loss[late] - curve.trend[late]
     if late.sum() < 16:
         return None
     bins = [rest[(phase >= i / 4) & (phase < (i + 1) / 4)] for i in range(4)]
@@ -177,13 +177,13 @@ def val_last(run: Run, features: Features) -> float | None:
 
 @of_curve("val/loss")
 def val_rise(curve: Curve) -> float:
-    low = float(curve.oriented.min())
-    return (curve.end - low) / max(float(curve.oriented[0]) - low, 0.1 * abs(low), TINY)
+    low = float(curve.as_loss.min())
+    return (curve.end - low) / max(float(curve.as_loss[0]) - low, 0.1 * abs(low), TINY)
 
 
 @of_curve("val/loss")
 def val_best(curve: Curve) -> float:
-    return int(np.argmin(curve.oriented)) / (curve.n - 1)
+    return int(np.argmin(curve.as_loss)) / (curve.n - 1)
 
 
 @of_curve("val/loss")

@@ -75,7 +75,7 @@ class Clock(msgspec.Struct, frozen=True):
 
 def clock_of(run: Run, features: Features) -> Clock:
     """How long the run took: by the times of its rows, otherwise by the time of a step or an epoch."""
-    steps, first = covered(run)
+    steps, first = covered_steps(run)
     seconds = max((span(s.times) for s in run.series.values() if s.times is not None), default=0.0)
     if seconds <= 0:
         took = durations(features)
@@ -86,7 +86,7 @@ def clock_of(run: Run, features: Features) -> Clock:
     return Clock(seconds / 60, True, steps, first)
 
 
-def covered(run: Run) -> tuple[float | None, float]:
+def covered_steps(run: Run) -> tuple[float | None, float]:
     """How many steps the rows cover, each counting those since the row before, and the step before the
     first of them."""
     first, last = run.first_step, run.last_step

@@ -26,7 +26,7 @@ from traindx.vocabulary import (
     NextMeasure,
     Outcome,
     Run,
-    lowered,
+    lower_first,
     threshold,
 )
 
@@ -80,10 +80,10 @@ def next_measures(
         found = [c for c in found if c.measure == how_to_log("val/loss")[0]]
     if run.framework == "sklearn":  # its networks take no change from outside
         found = [c for c in found if not c.how.startswith("traindx")]
-    return chosen([worded(c, causes, belief, clock) for c in found], shown)
+    return choose_measures([describe_measure(c, causes, belief, clock) for c in found], shown)
 
 
-def chosen(measures: Iterable[NextMeasure], shown: int = SHOWN) -> tuple[NextMeasure, ...]:
+def choose_measures(measures: Iterable[NextMeasure], shown: int = SHOWN) -> tuple[NextMeasure, ...]:
     """The `shown` measurements with the most bits per minute, best first, without those that gain almost
     nothing. The last place goes to the one with the most bits of all, if it is not among them, so that
     cheap questions do not displace it."""
@@ -126,7 +126,7 @@ def signals_missing(
             or (name == "train/kl" and not features.is_reinforcement)
         ):
             continue
-        found.append(Candidate(words, in_framework(how, run.framework), strongest(questions)))
+        found.append(Candidate(words, in_framework(how, run.framework), most_informative(questions)))
     return found
 
 
@@ -153,7 +153,9 @@ def facts_missing(known: Mapping[str, bool], causes: Sequence[Cause]) -> list[Ca
         made = question(f"fact:{name}", causes, FACT_RATE)
         if name not in known and made is not None:
             asked.setdefault(words, []).append(made)
-    return [Candidate(measure, how, strongest(questions)) for (measure, how), questions in asked.items()]
+    return [
+        Candidate(measure, how, most_informative(questions)) for (measure, how), questions in asked.items()
+    ]
 
 
 def checks_missing(outcomes: Iterable[Outcome], causes: Sequence[Cause]) -> list[Candidate]:
@@ -170,7 +172,7 @@ def checks_missing(outcomes: Iterable[Outcome], causes: Sequence[Cause]) -> list
             slug not in best or np.ptp(asked.likelihood) > np.ptp(best[slug].likelihood)
         ):
             best[slug] = asked
-    return [Candidate(*CHECKED, strongest(list(best.values())))] if best else []
+    return [Candidate(*CHECKED, most_informative(list(best.values())))] if best else []
 
 
 def experiments(
@@ -228,7 +230,7 @@ def question(key: str, causes: Sequence[Cause], rate: float) -> Question | None:
     return Question(key, 1 / (1 + np.exp(-(math.log(rate / (1 - rate)) + shift))))
 
 
-def strongest(questions: Sequence[Question]) -> tuple[Question, ...]:
+def most_informative(questions: Sequence[Question]) -> tuple[Question, ...]:
     """The most informative question of each evidence group, at most `AT_ONCE`: questions of one group
     have the same answer and must not be counted twice."""
     ordered = sorted(questions, key=lambda q: (-float(np.ptp(q.likelihood)), q.key))
@@ -240,13 +242,13 @@ def strongest(questions: Sequence[Question]) -> tuple[Question, ...]:
 
 def gain(questions: Sequence[Question], belief: Floats) -> float:
     """Mutual information in bits between the answers to the questions and the cause."""
-    joint = answered(questions, belief)
+    joint = joint_answers(questions, belief)
     chance = joint.sum(1)
     after = entropy(joint / np.where(chance > 0, chance, 1.0)[:, None])
     return max(float(entropy(belief) - chance @ after), 0.0)
 
 
-def answered(questions: Sequence[Question], belief: Floats) -> Floats:
+def joint_answers(questions: Sequence[Question], belief: Floats) -> Floats:
     """`[answers, causes]`: the joint probability of each cause and each combination of answers, yes
     before no."""
     joint = belief[None, :]
@@ -265,7 +267,7 @@ def decides(
     ),
 ) -> bool:
     """Whether answers that would put another cause first have a probability of `likely` or more together."""
-    joint = answered(questions, belief)
+    joint = joint_answers(questions, belief)
     return bool(joint[joint.argmax(1) != belief.argmax()].sum() >= likely)
 
 
@@ -274,11 +276,13 @@ def entropy(p: Floats) -> Floats:
     return np.asarray(-(p * np.log2(np.where(p > 0, p, 1.0))).sum(-1))
 
 
-def worded(candidate: Candidate, causes: Sequence[Cause], belief: Floats, clock: Clock) -> NextMeasure:
+def describe_measure(
+    candidate: Candidate, causes: Sequence[Cause], belief: Floats, clock: Clock
+) -> NextMeasure:
     """The candidate with its gain, its cost and the causes that it separates best."""
     return NextMeasure(
         candidate.measure,
-        why_of(candidate, causes, belief),
+        explain_support(candidate, causes, belief),
         candidate.how,
         round(gain(candidate.questions, belief), 3),
         float(f"{cost_of(candidate.how, clock):.3g}"),
@@ -286,14 +290,14 @@ def worded(candidate: Candidate, causes: Sequence[Cause], belief: Floats, clock:
     )
 
 
-def why_of(candidate: Candidate, causes: Sequence[Cause], belief: Floats) -> str:
+def explain_support(candidate: Candidate, causes: Sequence[Cause], belief: Floats) -> str:
     """Which of the likely causes a yes supports, and which it makes less likely."""
     chosen = candidate.questions[0].likelihood
     centred = (chosen - float(belief @ chosen)) * belief
     yes, no = int(np.argmax(centred)), int(np.argmin(centred))
     if yes == no:
-        return f"confirms or rules out: {lowered(causes[yes].title)}"
-    return f"separates '{lowered(causes[yes].title)}' from '{lowered(causes[no].title)}'"
+        return f"confirms or rules out: {lower_first(causes[yes].title)}"
+    return f"separates '{lower_first(causes[yes].title)}' from '{lower_first(causes[no].title)}'"
 
 
 WITH_CAPTURE = "traindx run -- python train.py"

@@ -13,7 +13,7 @@ from functools import cache
 import msgspec
 import numpy as np
 
-from traindx.causes.ranking.shipped import shipped
+from traindx.causes.ranking.shipped import load_shipped
 from traindx.causes.ranking.signs import CLEAR
 from traindx.vocabulary import Floats
 
@@ -63,7 +63,7 @@ def distances(rows: Floats, homes: Floats) -> Floats:
 @cache
 def fitted_runs() -> tuple[tuple[str, ...], Floats]:
     """The keys and bits of the shipped runs; empty where there is no file."""
-    homes = shipped("homes", Homes)
+    homes = load_shipped("homes", Homes)
     return homes.keys, homes.bits() if homes.rows else np.zeros((0, 0))
 
 

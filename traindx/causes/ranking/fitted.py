@@ -12,7 +12,7 @@ from functools import cache
 import msgspec
 
 from traindx.causes.ranking.distance import Temper
-from traindx.causes.ranking.shipped import shipped
+from traindx.causes.ranking.shipped import load_shipped
 from traindx.causes.ranking.signs import CLEAR
 from traindx.vocabulary import Run
 
@@ -46,9 +46,9 @@ class Fitted(msgspec.Struct, frozen=True):
 
 
 @cache
-def fitted() -> Fitted:
+def fitted_weights() -> Fitted:
     """The shipped weights; empty where there is no file (then only the hand-set weights count)."""
-    return shipped("weights", Fitted)
+    return load_shipped("weights", Fitted)
 
 
 def fitted_terms(fit: Fitted, values: Mapping[str, float]) -> dict[str, dict[str, float]]:

@@ -30,7 +30,7 @@ def softmax(scores: Floats) -> Floats:
     return np.asarray(odds / odds.sum())
 
 
-def flattened(scores: Floats, temper: Temper, distance: float, causes: Sequence[str]) -> Floats:
+def flatten_probabilities(scores: Floats, temper: Temper, distance: float, causes: Sequence[str]) -> Floats:
     """Probabilities of a recording at `distance` from the fitted runs: part of them goes to the usual
     causes."""
     share = float(temper.share(distance))
@@ -38,7 +38,7 @@ def flattened(scores: Floats, temper: Temper, distance: float, causes: Sequence[
     return np.asarray((1 - share) * softmax(scores) + share * usual)
 
 
-def explained_by(terms: Mapping[str, float], signs: Mapping[str, Sign], least: float) -> frozenset[str]:
+def explained_groups(terms: Mapping[str, float], signs: Mapping[str, Sign], least: float) -> frozenset[str]:
     """The evidence groups of the signs that support a cause with `least` log-odds or more, by its own
     terms."""
     return frozenset(signs[key].group for key, value in terms.items() if value >= least and signs[key].held)
@@ -73,7 +73,7 @@ def explain_away(
     return result
 
 
-def capped(probabilities: Floats) -> Floats:
+def cap_probabilities(probabilities: Floats) -> Floats:
     """Probabilities that sum to 1, with the largest at most `CEILING`."""
     scaled = probabilities / probabilities.sum()
     top = int(scaled.argmax())
@@ -212,7 +212,7 @@ SAID = 1.5
 LEAST = 3  # a curve of the objective with fewer points shows nothing
 
 
-def said_in(run: Run) -> list[str]:
+def rules_in_description(run: Run) -> list[str]:
     """The rules that would see what the author says is wrong, or describes of the program."""
     return f"{run.setup.word('symptoms')},{run.setup.word('described')}".replace(",", " ").split()
 
@@ -222,7 +222,7 @@ def log_terms(signs: Mapping[str, Sign], run: Run) -> dict[str, dict[str, float]
     added: dict[str, dict[str, float]] = {}
     if run.panels:
         return added
-    for slug in said_in(run):
+    for slug in rules_in_description(run):
         found = (s for s in signs.values() if s.held and "=" not in s.key)
         related = any(s.group == GROUP_OF.get(slug, slug) for s in found)
         if slug not in signs or related:

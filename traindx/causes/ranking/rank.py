@@ -23,19 +23,19 @@ from traindx.causes.catalogue import catalogue
 from traindx.causes.facts import facts_of
 from traindx.causes.grades.scales import grades_of
 from traindx.causes.ranking.distance import distance_from_fitted
-from traindx.causes.ranking.fitted import Fitted, fitted, fitted_terms, view_of
+from traindx.causes.ranking.fitted import Fitted, fitted_terms, fitted_weights, view_of
 from traindx.causes.ranking.probabilities import (
-    capped,
+    cap_probabilities,
     evidence_share,
     explain_away,
-    explained_by,
-    flattened,
+    explained_groups,
+    flatten_probabilities,
     log_terms,
-    said_in,
+    rules_in_description,
     softmax,
     spread,
 )
-from traindx.causes.ranking.shipped import shipped
+from traindx.causes.ranking.shipped import load_shipped
 from traindx.causes.ranking.signs import SECOND_HAND, Sign, signs_of, values_of
 from traindx.causes.verdict.patterns import pattern
 from traindx.features.shared import Features
@@ -93,8 +93,8 @@ def rank(
     """Hypotheses, most probable first. Their probabilities sum to 1, and `healthy` is always among them.
     `causes` replaces the catalogue and `fit` the fitted weights (for tests and comparisons)."""
     chosen = tuple(c for c in causes or catalogue() if c.slug in OF_TREES or not run.boosted)
-    fit, slugs = fitted() if fit is None else fit, [c.slug for c in chosen]
-    symptoms = set(said_in(run)) - NO_PROGRESS
+    fit, slugs = fitted_weights() if fit is None else fit, [c.slug for c in chosen]
+    symptoms = set(rules_in_description(run)) - NO_PROGRESS
     signs = signs_of(outcomes, facts_of(run, features), symptoms, grades_of(run, features))
     values, findings = values_of(signs), findings_of(signs)
     parts = [hand_terms(c, signs, findings) for c in chosen]
@@ -102,32 +102,32 @@ def rank(
     far = None
     if causes is None:  # log terms and distances are known only for the causes of the catalogue
         alone, part = log_terms(signs, run), evidence_share(signs, run, features)
-        terms = [tempered(t, alone.get(slug, {}), part) for slug, t in zip(slugs, terms, strict=True)]
+        terms = [temper_terms(t, alone.get(slug, {}), part) for slug, t in zip(slugs, terms, strict=True)]
         far = distance_from_fitted(values) if is_comparable(run) else None
     heat = 1.0 if far is None else float(fit.temper.heat(far))
     bases = [base / heat for base in bases]
     terms = [{key: value / heat for key, value in t.items()} for t in terms]
     scores = np.array([fsum((base, *t.values())) for base, t in zip(bases, terms, strict=True)])
-    probabilities = softmax(scores) if far is None else flattened(scores, fit.temper, far, slugs)
+    probabilities = softmax(scores) if far is None else flatten_probabilities(scores, fit.temper, far, slugs)
     first = int(probabilities.argmax())
     if far is not None and "healthy" in slugs:
-        explained = explained_by(parts[first][0], signs, EXPLAINS)
+        explained = explained_groups(parts[first][0], signs, EXPLAINS)
         probabilities = explain_away(probabilities, bases, terms, signs, explained, slugs.index("healthy"))
-    shown = listed(probabilities, slugs)
-    published = zip(shown, capped(probabilities[shown]), strict=True)
+    shown = causes_to_list(probabilities, slugs)
+    published = zip(shown, cap_probabilities(probabilities[shown]), strict=True)
     ranked = [hypothesis(chosen[i], float(p), terms[i]) for i, p in published]
     seen = any(f.severity in SEVERE and f.key not in symptoms for f in findings)
-    ranked[0] = shaped(ranked[0], pattern(outcomes, run, features), seen)
+    ranked[0] = with_benign_shape(ranked[0], pattern(outcomes, run, features), seen)
     if far is not None:
         by_hand = [fsum((c.prior, *known.values())) for c, (known, _) in zip(chosen, parts, strict=True)]
         lost = [fsum(rest.values()) for _, rest in parts]
         members = (scores + move / heat for move in refit_scores(values, by_hand, lost, slugs))
-        others = [float(flattened(one, fit.temper, far, slugs)[shown[0]]) for one in members]
+        others = [float(flatten_probabilities(one, fit.temper, far, slugs)[shown[0]]) for one in members]
         ranked[0] = msgspec.structs.replace(ranked[0], interval=spread(ranked[0].probability, others))
     return tuple(ranked)
 
 
-def shaped(first: Hypothesis, shape: str | None, seen: bool) -> Hypothesis:
+def with_benign_shape(first: Hypothesis, shape: str | None, seen: bool) -> Hypothesis:
     """The first hypothesis with a benign shape, which explains a run where health is the best explanation, or where
     nothing explains it yet: `seen` says whether a rule found something."""
     unseen = shape == UNSEEN and first.probability < LEADS and not seen
@@ -140,7 +140,7 @@ def is_comparable(run: Run) -> bool:
     return any(not name.startswith("grad_") for name in run.panels)
 
 
-def listed(probabilities: Floats, slugs: Sequence[str]) -> list[int]:
+def causes_to_list(probabilities: Floats, slugs: Sequence[str]) -> list[int]:
     """The indices of the causes to list, most probable first."""
     wanted = enumerate(sorted(range(len(slugs)), key=lambda i: (-probabilities[i], slugs[i])))
     return [
@@ -161,7 +161,9 @@ def log_odds(
     surprise = fit.surprise.get(view, scale)
     bases = [scale * c.prior + fit.base.get(view, {}).get(c.slug, 0.0) for c in chosen]
     both = zip(chosen, parts, strict=True)
-    return bases, [combined(own, rest, scale, surprise, more.get(c.slug, {})) for c, (own, rest) in both]
+    return bases, [
+        combine_terms(own, rest, scale, surprise, more.get(c.slug, {})) for c, (own, rest) in both
+    ]
 
 
 def hand_terms(
@@ -172,7 +174,7 @@ def hand_terms(
     weights = weights_for(cause, signs)
     raw = {key: value * signs[key].strength for key, value in weights.items()}
     explained = {signs[key].group for key, value in weights.items() if value >= EXPLAINS and signs[key].held}
-    own = discounted(raw, signs, explained)
+    own = discount_repeats(raw, signs, explained)
     unexplained = [sign for sign in findings if sign.group not in explained]
     if not unexplained:
         return own, {}
@@ -182,11 +184,11 @@ def hand_terms(
         part = 1.0 - max(weights.get(sign.key, 0.0), 0.0) / EXPLAINS
         severity = "low" if sign.key in COMMON else sign.severity
         raw[sign.key] = raw.get(sign.key, 0.0) + share * UNEXPLAINED[severity] * sign.strength * part
-    both = discounted(raw, signs, explained)
+    both = discount_repeats(raw, signs, explained)
     return own, {key: value - own.get(key, 0.0) for key, value in both.items()}
 
 
-def combined(
+def combine_terms(
     own: Mapping[str, float],
     rest: Mapping[str, float],
     scale: float,
@@ -198,7 +200,7 @@ def combined(
     return {k: scale * own.get(k, 0.0) + surprise * rest.get(k, 0.0) + more.get(k, 0.0) for k in keys}
 
 
-def tempered(terms: Mapping[str, float], alone: Mapping[str, float], part: float) -> dict[str, float]:
+def temper_terms(terms: Mapping[str, float], alone: Mapping[str, float], part: float) -> dict[str, float]:
     """The terms plus those that count only for logs, multiplied by the share of the evidence that counts."""
     return {k: part * (terms.get(k, 0.0) + alone.get(k, 0.0)) for k in {**terms, **alone}}
 
@@ -219,7 +221,7 @@ def hypothesis(cause: Cause, probability: float, terms: Mapping[str, float]) -> 
 def weights_for(cause: Cause, signs: Mapping[str, Sign]) -> dict[str, float]:
     """The weights of the cause for each sign, before strength and discounts."""
     own: dict[str, float] = {}
-    for key, subject, aspect in parsed(tuple(cause.weights)):
+    for key, subject, aspect in parse_keys(tuple(cause.weights)):
         sign = signs.get(subject)
         if sign is not None:
             weight = cause.weights[key]
@@ -237,7 +239,7 @@ def findings_of(signs: Mapping[str, Sign]) -> list[Sign]:
     ]
 
 
-def discounted(
+def discount_repeats(
     raw: Mapping[str, float], signs: Mapping[str, Sign], explained: Set[str] = frozenset()
 ) -> dict[str, float]:
     """`raw` with every contribution reduced, except the largest of each group and direction. In a group
@@ -256,7 +258,7 @@ def discounted(
 
 
 @cache
-def parsed(keys: tuple[str, ...]) -> tuple[tuple[str, str, str], ...]:
+def parse_keys(keys: tuple[str, ...]) -> tuple[tuple[str, str, str], ...]:
     """(key, subject, aspect) of weight keys: "slug", "slug:aspect" and "fact:name"."""
     cut = ((key, key.partition(":")) for key in keys)
     return tuple(
@@ -289,7 +291,7 @@ class Members(msgspec.Struct, frozen=True):
 @cache
 def shipped_refits() -> tuple[Members, Floats]:
     """The shipped refits with their differences; empty where there is no file."""
-    members = shipped("members", Members)
+    members = load_shipped("members", Members)
     return members, members.differences() if members.weights else np.zeros((0, 0, 0))
 
 

@@ -5,8 +5,8 @@ from functools import cache
 
 import msgspec
 
-from traindx.causes.ranking.fitted import fitted
-from traindx.causes.ranking.shipped import shipped
+from traindx.causes.ranking.fitted import fitted_weights
+from traindx.causes.ranking.shipped import load_shipped
 from traindx.causes.ranking.signs import CLEAR
 from traindx.vocabulary import Cause
 
@@ -40,7 +40,7 @@ class Records(msgspec.Struct, frozen=True):
 
 @cache
 def records() -> Records:
-    return shipped("records", Records)
+    return load_shipped("records", Records)
 
 
 def rule_words(slug: str) -> str:
@@ -67,7 +67,7 @@ def strongest_signs(cause: Cause) -> tuple[str, str]:
         weights[key] = weights.get(key, 0.0) + weight.fired
         if weight.clear:
             weights[f"no {key}"] = weight.clear
-    for key, row in fitted().weights.items():
+    for key, row in fitted_weights().weights.items():
         if cause.slug in row:
             shown = f"no {key.removeprefix(CLEAR)}" if key.startswith(CLEAR) else key
             weights[shown] = weights.get(shown, 0.0) + row[cause.slug]

@@ -8,7 +8,7 @@ import msgspec
 Kind = TypeVar("Kind", bound=msgspec.Struct)
 
 
-def shipped(name: str, kind: type[Kind]) -> Kind:
+def load_shipped(name: str, kind: type[Kind]) -> Kind:
     """`data/<name>.json`, or an empty `kind` where there is no such file, as before the first fit."""
     try:
         data = pkgutil.get_data("traindx.causes", f"data/{name}.json")

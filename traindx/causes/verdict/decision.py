@@ -9,20 +9,20 @@ from traindx.causes.verdict.harm import loss_in_raw_units
 from traindx.causes.verdict.health import (
     STUCK,
     Case,
-    broken,
     clearly_improving,
     counts,
-    ended_of,
+    ending_error,
     ends_not_finite,
     health_of,
+    why_broken,
 )
-from traindx.causes.verdict.patterns import fired, pattern
+from traindx.causes.verdict.patterns import fired_aspects, pattern
 from traindx.causes.verdict.questions import doubt, is_unanswered, words_only
 from traindx.causes.verdict.range_test import choose_rate
 from traindx.features.curve import Curve
 from traindx.features.curves.chance_level import chance_loss, classes_never_beaten
-from traindx.features.curves.score_scales import late
-from traindx.features.curves.settled_scores import fallen_back, poor_and_settled
+from traindx.features.curves.score_scales import late_median
+from traindx.features.curves.settled_scores import poor_settled_score, score_fallen_back
 from traindx.features.shared import Features
 from traindx.vocabulary import (
     STANDARD_INPUT,
@@ -34,7 +34,7 @@ from traindx.vocabulary import (
     Run,
     certainty,
     format_step,
-    lowered,
+    lower_first,
     threshold,
 )
 
@@ -58,16 +58,21 @@ def decide(
 ) -> tuple[Health, Decision]:
     """Health of the run, and continue / stop / inspect with the reason and a confidence in 0..1."""
     case = Case(
-        tuple(findings), tuple(hypotheses), run, features, pattern(outcomes, run, features), fired(outcomes)
+        tuple(findings),
+        tuple(hypotheses),
+        run,
+        features,
+        pattern(outcomes, run, features),
+        fired_aspects(outcomes),
     )
     health = health_of(case)
     return health, next(d for reason in REASONS if (d := reason(case, health)) is not None)
 
 
 def stop_broken(case: Case, health: Health) -> Decision | None:
-    why = broken(case)
+    why = why_broken(case)
     curve = case.features.objective
-    error = ended_of(case)
+    error = ending_error(case)
     then = "Go back to the last good checkpoint"
     if error is not None and not ends_not_finite(case):
         then = remedy(error.message)
@@ -144,7 +149,7 @@ def stop_stuck(
         return None
     if leading.cause == "undertrained":
         return None
-    cause = f"{certainty(leading.probability)} {lowered(leading.title)}"
+    cause = f"{certainty(leading.probability)} {lower_first(leading.title)}"
     return Decision("stop", f"the run has learned nothing and will not: {cause}", leading.probability)
 
 
@@ -182,7 +187,7 @@ def inspect_sick(case: Case, health: Health) -> Decision | None:
     if health not in ("sick", "failed") or leading is None:
         return None
     seen = leading_finding(case) or next(iter(carriers(case)), None)
-    together = f"no single rule fired, but all signals together suggest a fault ({lowered(leading.title)})"
+    together = f"no single sign is enough, but all together suggest a fault ({lower_first(leading.title)})"
     return Decision("inspect", seen.message.rstrip(".") if seen else together, leading.probability)
 
 
@@ -198,7 +203,7 @@ def inspect_described(
     leading, described = case.leading, set(case.run.setup.word("described").split(","))
     if leading is None or not described & {term.finding for term in leading.for_}:
         return None
-    why = f"{certainty(leading.probability)} {lowered(leading.title)}, as the question describes it"
+    why = f"{certainty(leading.probability)} {lower_first(leading.title)}, as the question describes it"
     return (
         Decision("inspect", why, leading.probability)
         if leading.probability > max(likely, case.healthy)
@@ -251,11 +256,7 @@ def go_on_short(case: Case, health: Health) -> Decision | None:
         return Decision("inspect", missing, 0.5)
     if curve.n == 1 and case.run.source == STANDARD_INPUT:  # a pasted row asks what it means
         return Decision("inspect", f"one value of {curve.name} cannot show whether the model learns", 0.5)
-    if (
-        curve.n > 1
-        and curve.oriented[-1] >= curve.oriented[0]
-        and curve.oriented[-1] >= curve.oriented.max()
-    ):
+    if curve.n > 1 and curve.as_loss[-1] >= curve.as_loss[0] and curve.as_loss[-1] >= curve.as_loss.max():
         worse = f"the run is too short for a verdict, but {curve.name} is no better than at its first point"
         return Decision("inspect", worse, 0.5)
     points = f"{curve.n} point{'s' * (curve.n > 1)}"
@@ -271,7 +272,7 @@ def doubt_question(case: Case, health: Health) -> Decision | None:
     return doubt(case.features)
 
 
-def undecided(
+def two_likeliest_faults(
     hypotheses: Sequence[Hypothesis],
     *,
     least: float = threshold(
@@ -293,19 +294,19 @@ def inspect_doubt(case: Case, health: Health) -> Decision | None:
     leading = case.leading
     if health != "watch" or leading is None or leading.probability <= case.healthy:
         return None
-    if undecided(case.hypotheses) and not any(
+    if two_likeliest_faults(case.hypotheses) and not any(
         f.severity in ("critical", "high", "medium") for f in case.findings
     ):
         return None
     seen = leading_finding(case)
     if seen is not None and seen in carriers(case):
         return Decision("inspect", f"check this before going on: {seen.message}", leading.probability)
-    sure, title = certainty(leading.probability), lowered(leading.title)
+    sure, title = certainty(leading.probability), lower_first(leading.title)
     unsure = f"the log does not show the cause. The first candidate: {title}"
     return Decision("inspect", f"{sure} {title}" if sure else unsure, leading.probability)
 
 
-def swings(
+def was_better_before(
     curve: Curve,
     *,
     much: float = threshold(
@@ -313,7 +314,7 @@ def swings(
     ),
 ) -> bool:
     """Whether a score in the second half of its points was better than it ends, by much of its best."""
-    best = float(curve.oriented[curve.n // 2 :].min())
+    best = float(curve.as_loss[curve.n // 2 :].min())
     return curve.end - best > much * max(abs(best), abs(curve.end))
 
 
@@ -324,23 +325,24 @@ def inspect_poor(
     enough: float = threshold(10, "points", basis="convention", source="as many as a page asks for"),
 ) -> Decision | None:
     """A useless score that no longer improves, or one that was better; a loss of which nothing shows how good it is."""
-    poor = poor_and_settled(case.features) if health == "watch" else None
-    lost = fallen_back(case.features) if health == "watch" else None
-    if lost is None and poor is not None and swings(poor):
+    poor = poor_settled_score(case.features) if health == "watch" else None
+    lost = score_fallen_back(case.features) if health == "watch" else None
+    if lost is None and poor is not None and was_better_before(poor):
         lost = poor
     if lost is not None:
-        best, end = (float(v) * lost.sign for v in (lost.oriented.min(), lost.end))
+        best, end = (float(v) * lost.sign for v in (lost.as_loss.min(), lost.end))
         return Decision(
             "inspect", f"{lost.name} was {best:.3g} and ends near {end:.3g}: use that checkpoint", 0.5
         )
     raw = loss_in_raw_units(case.run, case.features) if health == "watch" else None
     if poor is None and raw is not None:
-        unknown = f"{raw.name} ends at {late(raw):.4g}, and the log does not show what a good value is"
+        level = f"{raw.name} ends at {late_median(raw):.4g}"
+        unknown = f"{level}, and the log does not show what a good value is"
         mean = "Compare it with the loss of always predicting the mean (for a squared error, the targets' variance)"
         return Decision("inspect", f"{unknown}. {mean}", 0.5)
     if poor is None:
         return None
-    stopped = f"{poor.name} has stopped improving at about {late(poor):.3g}"
+    stopped = f"{poor.name} has stopped improving at about {late_median(poor):.3g}"
     rest = ": longer training will not improve it" if poor.n >= enough else f", but {poor.n} points are few"
     return Decision("inspect", f"{stopped}, a poor score{rest}", 0.5)
 

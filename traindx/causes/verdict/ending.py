@@ -124,7 +124,7 @@ def ended_badly(
     return next((e for e in found if e.step is None or np.count_nonzero(steps > e.step) <= more), None)
 
 
-def shortened(
+def shorten_message(
     message: str,
     *,
     most: float = threshold(100, "characters", basis="convention", source="one line of a report"),

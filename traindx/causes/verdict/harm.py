@@ -8,10 +8,10 @@ from msgspec.structs import replace
 
 from traindx.features.comparisons.predictor_gap import PredictorGap, predictor_gap
 from traindx.features.curve import Curve
-from traindx.features.curves.gradient_norms import worsened_after
+from traindx.features.curves.gradient_norms import is_worse_after
 from traindx.features.curves.progress import is_learning
-from traindx.features.curves.score_scales import best_skill, late, late_skills, scores
-from traindx.features.curves.settled_scores import poor_and_settled
+from traindx.features.curves.score_scales import best_skill, late_median, late_skills, scores
+from traindx.features.curves.settled_scores import poor_settled_score
 from traindx.features.shared import Features
 from traindx.vocabulary import Finding, Health, Hypothesis, Run, threshold
 
@@ -76,10 +76,10 @@ def stuck_as_reported(
         return False
     if best_skill(features) >= good or features.loss_is_no_score:
         return False
-    gained = float(curve.oriented[0]) - min(curve.end, float(curve.oriented[-1]))
+    gained = float(curve.as_loss[0]) - min(curve.end, float(curve.as_loss[-1]))
     begins = not any(e.code == "late-start" for e in run.events)
-    still = gained <= much * abs(float(curve.oriented[0])) if begins else np.ptp(curve.values) == 0
-    return bool(still) or poor_and_settled(features) is not None
+    still = gained <= much * abs(float(curve.as_loss[0])) if begins else np.ptp(curve.values) == 0
+    return bool(still) or poor_settled_score(features) is not None
 
 
 def nothing_carries_over(
@@ -96,7 +96,7 @@ def nothing_carries_over(
     return bool(gap & {"stalled", "wide"}) and best_skill(features, ("val/",)) < good
 
 
-def accused(
+def has_strong_sign(
     leading: Hypothesis,
     *,
     least: float = threshold(
@@ -119,7 +119,7 @@ def is_wasted(run: Run) -> bool:
     return bool(run.panels) and run.setup.word("device").startswith("cpu")
 
 
-def besides_lost_time(
+def set_aside_lost_time(
     hypotheses: Sequence[Hypothesis],
     run: Run,
     *,
@@ -139,7 +139,7 @@ def besides_lost_time(
     return tuple(replace(h, probability=h.probability + 1 - share) for h in well)
 
 
-def ahead_of_lost_time(
+def put_fault_before_lost_time(
     hypotheses: tuple[Hypothesis, ...],
     run: Run,
     *,
@@ -148,7 +148,7 @@ def ahead_of_lost_time(
     ),
 ) -> tuple[Hypothesis, ...]:
     """The hypotheses, where a fault that is probable apart from lost time changes places with it."""
-    fault = besides_lost_time(hypotheses, run)[0]
+    fault = set_aside_lost_time(hypotheses, run)[0]
     first = hypotheses[0]
     if first.cause in (fault.cause, "healthy") or fault.cause == "healthy" or fault.probability < likely:
         return hypotheses
@@ -212,7 +212,7 @@ def is_calibrated(
 ) -> bool:
     """Whether the loss is as low as the accuracy allows: that of a model which is as sure as it is right, for an
     accuracy lower by `less`."""
-    accuracy, loss = at_end(features, "outputs_accuracy"), at_end(features, "outputs_cross_entropy")
+    accuracy, loss = late_level(features, "outputs_accuracy"), late_level(features, "outputs_cross_entropy")
     if accuracy is None or loss is None:
         return True
     wrong = min(1.0, 1.0 - accuracy + less)
@@ -266,7 +266,7 @@ def gaps(run: Run, features: Features) -> list[PredictorGap]:
     return [gap for gap in both if gap is not None]
 
 
-def at_end(
+def late_level(
     features: Features,
     name: str,
     *,
@@ -283,9 +283,9 @@ def at_end(
         return None
     measured, objective = float(curve.steps[-1]), features.objective
     if measured >= last - final * (last - first):
-        return late(curve)
-    lost = objective is None or worsened_after(objective, measured, share=share, score=score)
-    return None if lost else late(curve)
+        return late_median(curve)
+    lost = objective is None or is_worse_after(objective, measured, share=share, score=score)
+    return None if lost else late_median(curve)
 
 
 def is_good(
@@ -296,7 +296,7 @@ def is_good(
 ) -> bool:
     """Whether nearly all of its outputs are right at the end, counted from the most frequent answer."""
     base = run.setup.number("reference_trivial_accuracy") or 0.0
-    accuracy, explained = (at_end(features, name) for name in OWN_SCORES)
+    accuracy, explained = (late_level(features, name) for name in OWN_SCORES)
     if accuracy is not None and accuracy - base >= good * (1 - base):
         return True
     explained = explained_by_loss(run, features) if explained is None else explained
@@ -349,4 +349,4 @@ def explained_by_loss(
     square = spread**2 + mean**2
     if square < units or abs(float(loss.values[0]) - square) > same * square:
         return None
-    return 1.0 - late(loss) / spread**2
+    return 1.0 - late_median(loss) / spread**2

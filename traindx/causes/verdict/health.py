@@ -6,7 +6,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from traindx.causes.verdict.ending import ENDED_BADLY, ended_badly, shortened
+from traindx.causes.verdict.ending import ENDED_BADLY, ended_badly, shorten_message
 from traindx.causes.verdict.harm import (
     GENERALIZATION,
     HIDDEN,
@@ -14,36 +14,36 @@ from traindx.causes.verdict.harm import (
     ONLY_VALIDATED,
     SLOW,
     UNTRAINED,
-    accused,
-    ahead_of_lost_time,
-    at_end,
-    besides_lost_time,
     does_task,
     falls_short,
+    has_strong_sign,
     is_calibrated,
     is_good,
     is_note,
     is_wasted,
+    late_level,
     learns_well,
     loss_in_raw_units,
     nothing_carries_over,
+    put_fault_before_lost_time,
+    set_aside_lost_time,
     stands_still,
     stuck_as_reported,
     works,
 )
-from traindx.causes.verdict.patterns import fired, pattern
+from traindx.causes.verdict.patterns import fired_aspects, pattern
 from traindx.causes.verdict.questions import is_unanswered
 from traindx.features.comparisons.rate_sweep import range_test_of
-from traindx.features.curves.gradient_norms import shed
+from traindx.features.curves.gradient_norms import share_lost
 from traindx.features.curves.progress import (
     clearly_falls,
     improves_clearly,
     is_learning,
-    young,
+    is_too_short,
     zero_is_unknown,
 )
 from traindx.features.curves.score_scales import best_skill, scores
-from traindx.features.curves.settled_scores import fallen_back, poor_and_settled
+from traindx.features.curves.settled_scores import poor_settled_score, score_fallen_back
 from traindx.features.shared import Features
 from traindx.vocabulary import Event, Finding, Health, Hypothesis, Outcome, Run, threshold
 
@@ -86,7 +86,7 @@ class Case(Struct, frozen=True):
     @property
     def judged(self) -> tuple[Hypothesis, ...]:
         """The hypotheses without the causes that do no harm to this run."""
-        return besides_lost_time(self.hypotheses, self.run)
+        return set_aside_lost_time(self.hypotheses, self.run)
 
 
 def without_harm(
@@ -106,8 +106,8 @@ def without_harm(
     """The hypotheses after judging harm: where a recording shows none, `healthy` comes first, and the
     other causes share the rest of the probability."""
     case = Case(
-        tuple(findings), ahead_of_lost_time(tuple(hypotheses), run), run, features,
-        pattern(outcomes, run, features), fired(outcomes),
+        tuple(findings), put_fault_before_lost_time(tuple(hypotheses), run), run, features,
+        pattern(outcomes, run, features), fired_aspects(outcomes),
     )  # fmt: skip
     well = next((h for h in case.hypotheses if h.cause == "healthy"), None)
     if not case.recorded or well is None or well.probability >= least or health_of(case) != "healthy":
@@ -137,7 +137,7 @@ def health_of(
     well. Where no number shows how well (reinforcement learning, games), only a near-certain cause counts."""
     if range_test_of(case.run) is not None:
         return "watch"  # it diverges by design
-    if broken(case):
+    if why_broken(case):
         return "failed"
     gravest = {f.severity for f in case.findings if counts(f, case)}
     leading, healthy = case.leading, case.healthy
@@ -159,8 +159,8 @@ def health_of(
     if case.recorded and healthy < hardly and leading is not None and leading.probability >= likely:
         sound = learns_well(case.run, case.features) or is_good(case.run, case.features)
         short = leading.cause == "learning-rate-too-low" and goes_on(case)
-        excused = sound or young(case.run) or short or leading.cause == "undertrained"
-        return "sick" if accused(leading) and not excused else "watch"
+        excused = sound or is_too_short(case.run) or short or leading.cause == "undertrained"
+        return "sick" if has_strong_sign(leading) and not excused else "watch"
     doubtful = is_doubtful(case) or is_extreme(case)
     return "watch" if doubtful or is_unknown(case) or is_slow(case) else "healthy"
 
@@ -191,7 +191,7 @@ def is_extreme(
 ) -> bool:
     """Whether a setting is far from usual where no number shows what it costs: the zero of the loss is not known."""
     unknown = case.recorded and zero_is_unknown(case.run)
-    return unknown and case.leading is not None and accused(case.leading, least=strong)
+    return unknown and case.leading is not None and has_strong_sign(case.leading, least=strong)
 
 
 def has_no_harm(case: Case) -> bool:
@@ -219,7 +219,7 @@ def health_without_score(
 
 def counts(finding: Finding, case: Case) -> bool:
     """Whether a finding can be harm: not a slow start of a young run, nor lost time that nobody pays for."""
-    if finding.slug in NOT_YET and (young(case.run) or goes_on(case)) and not stands_still([finding]):
+    if finding.slug in NOT_YET and (is_too_short(case.run) or goes_on(case)) and not stands_still([finding]):
         return False
     if case.recorded and is_note(finding, case.run, case.features):
         return False
@@ -262,14 +262,14 @@ def is_doubtful(
     leading, healthy = case.leading, case.healthy
     ahead = leading is not None and leading.probability > healthy
     curve = case.features.objective
-    nears = curve is not None and (shed(curve) >= part or zero_is_unknown(case.run))
+    nears = curve is not None and (share_lost(curve) >= part or zero_is_unknown(case.run))
     behind = falls_short(case.run, case.features) is not None  # simple predictors do far better
     nears = nears and is_learning(case.features) is not False and not behind
     nears = nears and curve is not None and clearly_falls(curve) and others_agree(case.features)
     short = case.shape == "too-short-to-tell" and clearly_improving(case)
     if case.recorded and (short or nears or works(case.run, case.features)):
         faults = [h.probability for h in case.judged if h.cause != "healthy"]
-        return ahead and sum(faults[: 2 if young(case.run) else 1]) >= likely
+        return ahead and sum(faults[: 2 if is_too_short(case.run) else 1]) >= likely
     return ahead or healthy < hardly or (case.recorded and healthy < sure)
 
 
@@ -280,9 +280,15 @@ def is_unknown(case: Case) -> bool:
     if is_unanswered(case.run, case.findings, improving=clearly_improving(case)):
         return True
     short = (few and not solved and not clearly_improving(case)) or validation_worsens(case)
-    found = poor_and_settled(case.features), fallen_back(case.features), falls_short(case.run, case.features)
+    found = (
+        poor_settled_score(case.features),
+        score_fallen_back(case.features),
+        falls_short(case.run, case.features),
+    )
     poor = any(what is not None for what in found)
-    poor = poor or ((at_end(case.features, "outputs_explained") or 0.0) < 0 and case.has("loss-plateaus"))
+    poor = poor or (
+        (late_level(case.features, "outputs_explained") or 0.0) < 0 and case.has("loss-plateaus")
+    )
     if case.shape != "still-learning" and not case.has("loss-still-falling-at-end"):
         poor = poor or loss_in_raw_units(case.run, case.features) is not None
     return short or poor or nothing_carries_over(case.aspects, case.features)
@@ -300,7 +306,7 @@ def validation_worsens(
     curve = case.features.curve("val/loss")
     if curve is None or not 1 < curve.n < few:
         return False
-    return bool(curve.oriented[-1] - curve.oriented[0] > worse * abs(curve.oriented[0]))
+    return bool(curve.as_loss[-1] - curve.as_loss[0] > worse * abs(curve.as_loss[0]))
 
 
 def clearly_improving(case: Case) -> bool:
@@ -320,23 +326,22 @@ def others_agree(
     val = features.curve("val/loss")
     others = [*([val] if val is not None and val.n > 1 else []), *scores(features, "val/", 2)]
     return not any(
-        c.oriented[-1] - c.oriented[0] > worse * abs(float(c.values[0]))
-        or (c.n > 2 and np.ptp(c.values) == 0)
+        c.as_loss[-1] - c.as_loss[0] > worse * abs(float(c.values[0])) or (c.n > 2 and np.ptp(c.values) == 0)
         for c in others
     )
 
 
-def ended_of(case: Case) -> Event | None:
+def ending_error(case: Case) -> Event | None:
     """The error that ended the run."""
     survived = "survived" in case.aspects.get("out-of-memory", frozenset())
     return ended_badly(case.run, case.features, survived=survived)
 
 
-def broken(case: Case) -> str | None:
+def why_broken(case: Case) -> str | None:
     """Why the run can no longer be used, or None."""
-    ended = ended_of(case)
+    ended = ending_error(case)
     if ended is not None:
-        return f"{ENDED_BADLY[ended.kind]} ({shortened(ended.message)})"
+        return f"{ENDED_BADLY[ended.kind]} ({shorten_message(ended.message)})"
     grave = any(f.slug == "loss-not-finite" and f.severity == "critical" for f in case.findings)
     if grave and ends_not_finite(case):
         return "the loss is not finite and does not recover"
@@ -379,7 +384,7 @@ def diverged_for_good(
     aspects = case.aspects.get("loss-diverges", frozenset())
     if {"others-improve", "held-out"} & aspects:
         return False  # what the loss is made of may have changed, or nothing shows that training diverged
-    first, last = float(curve.oriented[0]), float(curve.oriented[-1])
+    first, last = float(curve.as_loss[0]), float(curve.as_loss[-1])
     if "exploded" in aspects or curve.n < few:
         return "exploded" in aspects or (curve.n >= 4 and last >= far * first)
     if "short" in aspects:  # the smoothed start may be behind the jump

@@ -16,11 +16,11 @@ EPOCH_AXES = ("epoch", "round")
 
 def pattern(outcomes: Sequence[Outcome], run: Run, features: Features) -> str | None:
     """The slug of the benign shape that describes this run best, or None."""
-    seen = fired(outcomes)
+    seen = fired_aspects(outcomes)
     return next((slug for slug, shows in SHAPES if shows(seen, run, features)), None)
 
 
-def fired(outcomes: Sequence[Outcome]) -> dict[str, frozenset[str]]:
+def fired_aspects(outcomes: Sequence[Outcome]) -> dict[str, frozenset[str]]:
     """Aspects of every rule that fired, by slug."""
     return {
         o.rule.slug: frozenset(a for e in o.evidence for a in e.aspects)
@@ -55,7 +55,7 @@ def too_short_to_tell(
     curve = features.objective
     if features.is_duel:
         return run.points < points
-    if curve is None or curve.n < (epochs if of_epochs(curve, run) else points):
+    if curve is None or curve.n < (epochs if has_epoch_points(curve, run) else points):
         return True
     planned, last = run.setup.number("planned_steps"), run.last_step
     if not planned or last is None or last < 0:
@@ -63,7 +63,7 @@ def too_short_to_tell(
     return bool((last < early * planned and curve.n < many) or (last < first * planned and curve.n < close))
 
 
-def of_epochs(curve: Curve, run: Run) -> bool:
+def has_epoch_points(curve: Curve, run: Run) -> bool:
     """Whether each point covers about an epoch or more (not a hundredth of one)."""
     return run.axis in EPOCH_AXES and curve.n > 1 and bool(median(np.diff(curve.steps)) >= 0.5)
 
@@ -118,7 +118,7 @@ def converged(seen: Seen, run: Run, features: Features) -> bool:
     open_end = {"loss-still-falling-at-end", "losses-stay-high"} & set(seen)
     if curve is None or open_end:
         return False
-    return levelled_off(curve) if rate_spent(features) or arrived(curve) else is_flat(curve)
+    return levelled_off(curve) if rate_spent(features) or fell_to_small_share(curve) else is_flat(curve)
 
 
 def rate_spent(
@@ -145,7 +145,7 @@ def is_flat(
     return curve.n >= 12 and flat_tail(curve, still=still, most=most) is not None
 
 
-def arrived(
+def fell_to_small_share(
     curve: Curve,
     *,
     rest: float = threshold(
@@ -173,7 +173,7 @@ def levelled_off(
     fall = curve.start - curve.end
     if curve.n < 8 or fall <= 0 or fall < clear * curve.spread:
         return False
-    return bool(abs(slope(curve.oriented[-max(4, int(last * curve.n)) :]).change) < rest * fall)
+    return bool(abs(slope(curve.as_loss[-max(4, int(last * curve.n)) :]).change) < rest * fall)
 
 
 def recovered_spike(seen: Seen, run: Run, features: Features) -> bool:
@@ -202,26 +202,26 @@ def still_learning(
     if curve is None or "loss-still-falling-at-end" in seen:
         return curve is not None
     gained, (_, error) = curve.start - curve.end, improvement(curve)
-    middle = float(median(curve.oriented[curve.n // 2 :][: max(1, curve.n // 10)]))
+    middle = float(median(curve.as_loss[curve.n // 2 :][: max(1, curve.n // 10)]))
     return gained > 2 * curve.spread and middle - curve.end > max(least * gained, doubtful * error)
 
 
-def saw(slug: str) -> Callable[[Seen, Run, Features], bool]:
+def when_rule_fires(slug: str) -> Callable[[Seen, Run, Features], bool]:
     """A shape that one rule detects."""
     return lambda seen, run, features: slug in seen
 
 
 # The first match is shown: shapes that explain an unusual curve come before those that describe a plain one.
 SHAPES: tuple[tuple[str, Callable[[Seen, Run, Features], bool]], ...] = (
-    ("delayed-generalization", saw("validation-drops-late")),
-    ("epoch-wise-double-descent", saw("validation-rises-then-falls")),
-    ("s-curve", saw("loss-drops-late")),
+    ("delayed-generalization", when_rule_fires("validation-drops-late")),
+    ("epoch-wise-double-descent", when_rule_fires("validation-rises-then-falls")),
+    ("s-curve", when_rule_fires("loss-drops-late")),
     ("recovered-spike", recovered_spike),
     ("too-short-to-tell", too_short_to_tell),
     ("adversarial-balance", adversarial_balance),
     ("warmup-phase", warmup_phase),
     ("restart-bump", restart_bump),
-    ("regularization-gap", saw("validation-beats-training")),
+    ("regularization-gap", when_rule_fires("validation-beats-training")),
     ("converged", converged),
     ("still-learning", still_learning),
 )

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from traindx.causes.verdict.harm import OWN_SCORES, at_end, gaps
-from traindx.causes.verdict.health import Case, broken, counts, health_of, is_unknown
-from traindx.causes.verdict.patterns import fired, pattern
+from traindx.causes.verdict.harm import OWN_SCORES, gaps, late_level
+from traindx.causes.verdict.health import Case, counts, health_of, is_unknown, why_broken
+from traindx.causes.verdict.patterns import fired_aspects, pattern
 from traindx.features.curves.score_scales import scores
 from traindx.features.shared import Features
 from traindx.vocabulary import Finding, Harm, Hypothesis, Outcome, Run, threshold
@@ -25,13 +25,18 @@ def harm_of(
     """Harm of the run, in agreement with its health: more likely than not where it is sick, certain where it has
     failed, and without a probability where too little was logged to judge it."""
     case = Case(
-        tuple(findings), tuple(hypotheses), run, features, pattern(outcomes, run, features), fired(outcomes)
+        tuple(findings),
+        tuple(hypotheses),
+        run,
+        features,
+        pattern(outcomes, run, features),
+        fired_aspects(outcomes),
     )
     health, probability = health_of(case), 1.0 - case.healthy
     harmful = [f.slug for f in findings if f.severity not in NOTES and counts(f, case)]
     seen = () if health == "healthy" else tuple(dict.fromkeys(harmful))
     by = judged_by(run, features)
-    if broken(case):
+    if why_broken(case):
         return Harm(1.0, seen, by)
     if health == "sick":
         return Harm(max(even, probability), seen, by)
@@ -49,7 +54,7 @@ def judged_by(run: Run, features: Features) -> str:
         if scored:
             return f"{scored[0].name} compared with its scale"
     for name, reference in zip(OWN_SCORES, OWN_REFERENCES, strict=True):
-        if at_end(features, name) is not None:
+        if late_level(features, name) is not None:
             return f"{name} compared with {reference}"
     curve = features.objective
     return "" if curve is None or features.loss_is_no_score else f"{curve.name} compared with its own start"

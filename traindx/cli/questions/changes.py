@@ -24,7 +24,7 @@ LEAST = 0.02  # probability of a cause that is shown
 NOBODY = "--ask: stdin is closed, so nobody can answer (run it at a terminal, or without --ask)"
 
 
-def leads_nowhere(stream: TextIO) -> bool:
+def is_null_device(stream: TextIO) -> bool:
     """Whether a stream is the null device, as one that was closed is led there."""
     try:
         return os.path.samestat(os.fstat(stream.fileno()), os.stat(os.devnull))
@@ -37,7 +37,7 @@ class Asking:
 
     def __init__(self, lines: ProgressLines) -> None:
         """Raises ConfigError, before any work is done, where there is no stdin, or it leads to nowhere."""
-        if sys.stdin is None or sys.stdin.closed or leads_nowhere(sys.stdin):
+        if sys.stdin is None or sys.stdin.closed or is_null_device(sys.stdin):
             raise ConfigError(NOBODY)
         self.lines = lines
         self.search: Search | None = None
@@ -46,7 +46,7 @@ class Asking:
         """Show the suspected causes, ask for symptoms and facts, and which causes can be ruled out."""
         self.search = search
         self.show(search)
-        with self.somebody():
+        with self.require_terminal():
             facts = {} if search.first.run is None else ask_for_facts([search.first.run])
         if facts:
             search.learn(facts)
@@ -80,14 +80,14 @@ class Asking:
 
     def ask(self, question: str) -> str:
         """A line of the user's."""
-        with self.somebody():
+        with self.require_terminal():
             answer: str = click.prompt(question, default="", show_default=False, prompt_suffix=" ", err=True)
         return answer.strip()
 
     @contextmanager
-    def somebody(self) -> Iterator[None]:
+    def require_terminal(self) -> Iterator[None]:
         """While questions are asked. Raises ConfigError where stdin has come to its end: nobody answers."""
-        with self.lines.quietly():
+        with self.lines.pause_status():
             try:
                 yield
             except click.Abort as error:  # in which click hides both Ctrl-C and the end of stdin

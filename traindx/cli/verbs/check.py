@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from traindx import pipeline
-from traindx.checks.judge import picked
-from traindx.checks.plan import planned
+from traindx.checks.judge import select_checks
+from traindx.checks.plan import plan_starts
 from traindx.cli.api import (
     Config,
     Output,
@@ -21,7 +21,15 @@ from traindx.cli.api import (
     progress,
     state_limits,
 )
-from traindx.cli.checks import Bench, DataRequest, check_data, data_options, gather, listing, rendered
+from traindx.cli.checks import (
+    Bench,
+    DataRequest,
+    check_data,
+    data_options,
+    gather,
+    list_checks,
+    render_checks,
+)
 from traindx.vocabulary import Check
 
 BUDGET = 120.0  # seconds
@@ -94,9 +102,9 @@ def check(
         if command:
             raise click.UsageError("--data checks a data set: leave out the command")
         return check_data(request, config, out, codes(only), codes(skip), listed)
-    checks = picked(codes(only), codes(skip))
+    checks = select_checks(codes(only), codes(skip))
     if listed:
-        emit(listing(checks), out.path)
+        emit(list_checks(checks), out.path)
         return 0
     if not command:
         raise click.UsageError("give the command to check, such as: traindx check -- python train.py")
@@ -114,7 +122,7 @@ def check(
 def run_checks(bench: Bench, checks: Sequence[Check], config: Config, out: Output) -> int:
     """Run the experiments, judge them, print the page; the exit status."""
     begun = time.monotonic()
-    experiments = planned(checks)
+    experiments = plan_starts(checks)
     with progress("checking", len(experiments), show=not out.quiet) as at:
         gathered = gather(bench, experiments, report=at)
     if gathered.run is None:
@@ -122,7 +130,7 @@ def run_checks(bench: Bench, checks: Sequence[Check], config: Config, out: Outpu
             f"traindx: nothing could be checked: {next(iter(gathered.reasons.values()), 'nothing was recorded')}"
         )
         return 2
-    found = pipeline.checked(
+    found = pipeline.judge_checks(
         gathered.run,
         checks,
         config,
@@ -131,7 +139,7 @@ def run_checks(bench: Bench, checks: Sequence[Check], config: Config, out: Outpu
         reasons=gathered.reasons,
         experiments=gathered.experiments,
     )
-    emit(rendered(found.report, out), out.path)
+    emit(render_checks(found.report, out), out.path)
     for line in bench.notes():
         note(f"traindx: {line}", out.quiet)
     return int(bool(found.failed))

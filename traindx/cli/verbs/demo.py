@@ -7,9 +7,9 @@ import msgspec
 from traindx import pipeline
 from traindx.cli.api import ConfigError, Output, click, emit, full_option, note, output_options, progress
 from traindx.cli.demo_network import FAULTS, Fault, train
-from traindx.cli.diagnosis_output import draw, rendered
+from traindx.cli.diagnosis_output import draw, render_diagnosis
 from traindx.reports.labels import percent
-from traindx.temporary import DEMO, room
+from traindx.temporary import DEMO, temporary_folder
 from traindx.vocabulary import RunDiagnosis
 
 EXAMPLES = """\b
@@ -36,23 +36,23 @@ def demo(fault: str, folder: str | None, seed: int, figures: str | None, out: Ou
     The network is really trained (numpy, a few seconds) and its log is read like any other: the
     diagnosis does not know the fault. The last line says what was wrong.
     """
-    with room(DEMO) as temporary:
-        log = log_in(Path(folder) if folder else temporary)
+    with temporary_folder(DEMO) as temporary:
+        log = log_path(Path(folder) if folder else temporary)
         train_with_progress(fault, log, seed, quiet=out.quiet)
         run = pipeline.read(log)
     if not folder:
         run = msgspec.structs.replace(run, id="demo", source="metrics.csv")  # a temporary path says nothing
     diagnosis = pipeline.diagnose(run)
-    emit(rendered(diagnosis, out, full=full), out.path)
+    emit(render_diagnosis(diagnosis, out, full=full), out.path)
     if figures is not None:
         draw(diagnosis, figures, quiet=out.quiet)
-    note(truth(FAULTS[fault], diagnosis.first), out.quiet)
+    note(describe_truth(FAULTS[fault], diagnosis.first), out.quiet)
     if folder:
         note(f"The log: {log}", out.quiet)
     return 0
 
 
-def log_in(folder: Path) -> Path:
+def log_path(folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -67,7 +67,7 @@ def train_with_progress(fault: str, log: Path, seed: int, *, quiet: bool) -> Non
         train(recipe, log, seed, lambda step: at(step, f"step {step}"))
 
 
-def truth(fault: Fault, found: RunDiagnosis) -> str:
+def describe_truth(fault: Fault, found: RunDiagnosis) -> str:
     """What was really wrong, and where the diagnosis ranked it."""
     ranks = [i for i, h in enumerate(found.hypotheses, start=1) if h.cause in fault.causes]
     said = f"What was wrong: {fault.truth}."

@@ -19,7 +19,7 @@ from traindx.cli.api import (
     output_options,
     progress,
 )
-from traindx.cli.diagnosis_output import draw, rendered, status
+from traindx.cli.diagnosis_output import draw, render_diagnosis, status
 from traindx.vocabulary import Run
 
 LONG_INPUT = 64 * 2**20  # bytes; below it reading takes about a second and a bar would only flicker
@@ -68,7 +68,7 @@ def diagnose(
 
         config = config.override(facts=ask_for_facts(runs))
     diagnosis = pipeline.diagnose(runs, config)
-    emit(rendered(diagnosis, out, full=full), out.path)
+    emit(render_diagnosis(diagnosis, out, full=full), out.path)
     if figures is not None:
         draw(diagnosis, figures, quiet=out.quiet)
     return 2 if failed else status(diagnosis, config)

@@ -45,36 +45,36 @@ def answer(found: Sequence[Page]) -> str:
     """The first page, and the names of the others."""
     width = max(len(page.slug) for page in found)
     others = [f"  {page.slug:{width}}  {page.title}"[: stdout_width()].rstrip() for page in found[1:]]
-    return "\n".join([printed(found[0]), *(["", "See also", *others] if others else [])])
+    return "\n".join([render_page(found[0]), *(["", "See also", *others] if others else [])])
 
 
-def printed(page: Page) -> str:
+def render_page(page: Page) -> str:
     """One page as text, wrapped to the terminal."""
     width = min(stdout_width(), MAX_LINE)
     heading = " ".join(part for part in (page.code, page.slug, f"({page.kind})") if part)
     parts = [heading + "\n" + "=" * len(heading), textwrap.fill(page.title, width)]
     for title, text in sections(page.text):
-        parts.append((f"{title}\n{'-' * len(title)}\n" if title else "") + wrapped(text, width))
+        parts.append((f"{title}\n{'-' * len(title)}\n" if title else "") + wrap_page(text, width))
     ties = {**page.facts, **{tie: ", ".join(slugs) for tie, slugs in page.links.items()}}
     named = [f"{tie}: {value}" for tie, value in ties.items() if value]
-    parts.append("\n".join(filled(line, width, "  ") for line in named))
+    parts.append("\n".join(fill_paragraph(line, width, "  ") for line in named))
     return "\n\n".join(part for part in parts if part)
 
 
-def wrapped(text: str, width: int) -> str:
+def wrap_page(text: str, width: int) -> str:
     """Paragraphs and list items filled to `width`; indented blocks and tables are kept line by line."""
     blocks = []
     for block in text.split("\n\n"):
         if block.startswith("- "):
             items = re.split(r"\n(?=- )", block)
-            blocks.append("\n".join(filled(item, width, "  ") for item in items))
+            blocks.append("\n".join(fill_paragraph(item, width, "  ") for item in items))
         else:
             kept = any(line.startswith((" ", "* ", "|")) for line in block.splitlines())
-            blocks.append(block if kept else filled(block, width))
+            blocks.append(block if kept else fill_paragraph(block, width))
     return "\n\n".join(blocks)
 
 
-def filled(text: str, width: int, indent: str = "") -> str:
+def fill_paragraph(text: str, width: int, indent: str = "") -> str:
     """A paragraph whose later lines begin with `indent`."""
     return textwrap.fill(" ".join(text.split()), width, subsequent_indent=indent, break_on_hyphens=False)
 
@@ -126,7 +126,7 @@ def rule_pages() -> list[Page]:
             r.code,
             r.slug,
             first_line(r.page),
-            rest(r.page),
+            page_body(r.page),
             {
                 "severity": r.severity,
                 "needs": ", ".join(n.replace("|", " or ") for n in r.needs),
@@ -136,7 +136,7 @@ def rule_pages() -> list[Page]:
             },
             {
                 "counts for or against": tuple(weighing.get(r.slug, ())),
-                "may follow from": existing(r.follows),
+                "may follow from": existing_rules(r.follows),
             },
         )
         for r in rules.catalogue()
@@ -187,10 +187,10 @@ def fix_pages() -> list[Page]:
 
 def rules_of(weights: Iterable[str]) -> tuple[str, ...]:
     """The rules whose outcome counts for or against a cause, from the keys of its weights."""
-    return existing(key.split(":")[0] for key in weights)
+    return existing_rules(key.split(":")[0] for key in weights)
 
 
-def existing(slugs: Iterable[str]) -> tuple[str, ...]:
+def existing_rules(slugs: Iterable[str]) -> tuple[str, ...]:
     """Those that are rules. Causes and rules may name rules that are still to come; links may not."""
     known = {rule.slug for rule in rules.catalogue()}
     return tuple(dict.fromkeys(slug for slug in slugs if slug in known))
@@ -209,7 +209,7 @@ def first_line(page: str) -> str:
     return " ".join(page.split("\n\n", 1)[0].split())
 
 
-def rest(page: str) -> str:
+def page_body(page: str) -> str:
     return page.partition("\n\n")[2].strip()
 
 

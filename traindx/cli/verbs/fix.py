@@ -120,14 +120,14 @@ def fix(
     Causes are ranked, their fixes are tried one at a time, and those confirmed over several seeds are combined.
     The report says what helped, by how much, and what did not.
     """
-    from traindx.lab.repair.document import completed, conclude
-    from traindx.lab.repair.folder import changed_meanwhile, opened, write_report
+    from traindx.lab.repair.document import complete_proof, conclude
+    from traindx.lab.repair.folder import note_changed_inputs, opened, write_report
     from traindx.lab.repair.memory import Memory
-    from traindx.lab.repair.patching import patched, put_in_place
+    from traindx.lab.repair.patching import put_in_place, write_patch
     from traindx.lab.repair.search import Search
 
     begun = time.monotonic()
-    options = judged_by(starts, **judging)
+    options = judging_options(starts, **judging)
     memory = Memory(not no_knowledge)
     with ProgressLines(out.quiet) as lines, ExitStack() as stack:
         asking = Asking(lines) if ask else None
@@ -135,12 +135,12 @@ def fix(
         bench = stack.enter_context(starts.bench(command, journal, lines))
         search = Search(
             bench, config, options, record=memory.record, weigh=memory.weigh, show=lines.plan, notify=lines.say,
-            believed=lines.believe, agree=asking.agree if asking else None,
+            believed=lines.show_belief, agree=asking.agree if asking else None,
         )  # fmt: skip
-        run_through(search, asking)
-        search.notes += [*memory.notes(), *changed_meanwhile(journal)]
-        made = patched(search, conclude(search, begun, lines.at), journal.path.parent)
-        proof = completed(search, made.proof)
+        diagnose_and_search(search, asking)
+        search.notes += [*memory.notes(), *note_changed_inputs(journal)]
+        made = write_patch(search, conclude(search, begun, lines.at), journal.path.parent)
+        proof = complete_proof(search, made.proof)
     write_report(proof, journal.path.parent, bench)
     if why := memory.add(proof):
         note(f"traindx: {why}")
@@ -151,7 +151,7 @@ def fix(
     return print_report(proof.report, out, diff)
 
 
-def judged_by(
+def judging_options(
     starts: Starts, seeds: int, min_effect: float, metric: str | None, test: bool, slices: tuple[str, ...]
 ) -> Options:
     """What changes are judged by, as it was asked for. Raises ConfigError."""
@@ -162,7 +162,7 @@ def judged_by(
     )
 
 
-def run_through(search: Search, asking: Asking | None) -> None:
+def diagnose_and_search(search: Search, asking: Asking | None) -> None:
     """Diagnose the script, and search its fixes where something is wrong with it."""
     from traindx.lab.repair.deadline import OutOfTime, at_most
 
@@ -174,7 +174,7 @@ def run_through(search: Search, asking: Asking | None) -> None:
             if not search.well:
                 search.proceed()
     except OutOfTime:
-        search.notes.append(f"the last trial was not finished: {search.bench.used_up()}")
+        search.notes.append(f"the last trial was not finished: {search.bench.budget_message()}")
 
 
 def print_report(report: FixReport, out: Output, diff: bool) -> int:
@@ -182,6 +182,6 @@ def print_report(report: FixReport, out: Output, diff: bool) -> int:
     from traindx.reports.documents import fix as page
 
     edit = Path(report.patch).read_text(encoding="utf-8") if diff and report.patch else ""
-    emit(edit or page.rendered(report, out.format, width=stdout_width(), color=out.color), out.path)
+    emit(edit or page.render_report(report, out.format, width=stdout_width(), color=out.color), out.path)
     note(f"The report: {Path(report.folder) / 'report.md'}", out.quiet)
     return int(report.verdict == "not-fixed")

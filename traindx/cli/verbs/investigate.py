@@ -1,6 +1,6 @@
 """`traindx investigate`: experiments on an unmodified script until one cause is clear."""
 
-from traindx.atomic_write import naming
+from traindx.atomic_write import name_folder_in_errors
 from traindx.cli.api import (
     Config,
     Output,
@@ -13,7 +13,7 @@ from traindx.cli.api import (
     output_options,
 )
 from traindx.cli.cause_experiments import FOLDER, plan_of, trail
-from traindx.cli.diagnosis_output import rendered, status
+from traindx.cli.diagnosis_output import render_diagnosis, status
 from traindx.cli.fix_progress import ProgressLines, Starts, proof_options
 
 BUDGET = "5m"
@@ -71,15 +71,15 @@ def investigate(
                 steps=starts.steps,
                 show=plan_of(out.quiet),
                 notify=lines.say,
-                believed=lines.believe,
+                believed=lines.show_belief,
             )
     document = Document(traindx_version=VERSION, runs=(found.diagnosis,))
     diagnosis = pipeline.Diagnosis(document, (found.run,))
-    text = rendered(diagnosis, out, full=full)
+    text = render_diagnosis(diagnosis, out, full=full)
     if out.format == "text":
         text = text.rstrip("\n") + "\n\n" + trail(found) + "\n"
     emit(text, out.path)
-    with naming(journal.path.parent):
+    with name_folder_in_errors(journal.path.parent):
         (journal.path.parent / DONE).write_text(diagnosis.to_json(), encoding="utf-8")
     for line in bench.notes:
         note(f"traindx: {line}", out.quiet)

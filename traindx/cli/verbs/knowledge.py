@@ -28,7 +28,7 @@ TRAINDX_KB says where it is kept: a file, a database URL, or off.
 
 
 @contextlib.contextmanager
-def opened() -> Iterator[Store]:
+def open_store() -> Iterator[Store]:
     """The database. Raises ConfigError where it is switched off."""
     from traindx.lab.knowledge.store import VARIABLE, Store, address
 
@@ -51,7 +51,7 @@ def knowledge() -> None:
 @knowledge.command("list")
 def list_() -> int:
     """List all outcomes, one per line."""
-    with opened() as store:
+    with open_store() as store:
         rows = store.all()
     lines = [
         f"{number:>5}  {time.strftime('%Y-%m-%d', time.localtime(one.at))}  {one.verdict:<12}  {one.fix}"
@@ -68,7 +68,7 @@ def show(number: int) -> int:
     """Print everything about one outcome, as JSON."""
     import msgspec
 
-    with opened() as store:
+    with open_store() as store:
         found = dict(store.all()).get(number)
     if found is None:
         raise ConfigError(f"there is no outcome {number}")
@@ -87,7 +87,7 @@ def export(output: str | None) -> int:
     """Print all outcomes as JSON, one per line."""
     import msgspec
 
-    with opened() as store:
+    with open_store() as store:
         lines = [msgspec.json.encode(one).decode() for _, one in store.all()]
     emit("\n".join(lines), None if output is None else Path(output))
     return 0
@@ -108,7 +108,7 @@ def import_(file: str) -> int:
                 found.append(msgspec.json.decode(line, type=Outcome))
             except (msgspec.DecodeError, RecursionError) as error:
                 raise ConfigError(f"{file}, line {number}: {error}") from error
-    with opened() as store:
+    with open_store() as store:
         new = store.add_new(found)
     emit(f"{new} of {len(found)} outcomes were new", None)
     return 0
@@ -122,7 +122,7 @@ def forget(numbers: tuple[int, ...], project: str | None, everything: bool) -> i
     """Remove outcomes by number, by project, or all of them."""
     if sum((bool(numbers), project is not None, everything)) != 1:
         raise click.UsageError("say which: numbers, --project NAME, or --all")
-    with opened() as store:
+    with open_store() as store:
         gone = store.forget(numbers or None, project)
     emit(f"{gone} forgotten", None)
     return 0

@@ -6,10 +6,10 @@ from typing import Any
 from traindx import pipeline
 from traindx.capture.framework import frameworks
 from traindx.capture.launch.command import Request
-from traindx.capture.launch.stages import note_end, recorded, why_nothing
+from traindx.capture.launch.stages import has_records, note_end, why_nothing
 from traindx.checks.facts import memory_for
 from traindx.cli.api import Config, Output, click, config_options, emit, full_option, note, output_options
-from traindx.cli.diagnosis_output import rendered, status
+from traindx.cli.diagnosis_output import render_diagnosis, status
 from traindx.cli.script_start import Start, start_options
 from traindx.lab.conduct import environment
 from traindx.vocabulary import Fact, Run
@@ -82,7 +82,7 @@ def memory(
     start = Start(command, folder_name)
     folder = start.folder
     ended = start.launch_apart(Request(folder, steps, probes="room"), out, **reach)
-    if not recorded(folder):
+    if not has_records(folder):
         unmeasured = why_nothing(folder, command, ended, frameworks("memory"))
         return start.nothing(f"nothing was measured: {unmeasured}", ended)
     note_end(folder, ended)
@@ -90,13 +90,15 @@ def memory(
     diagnosis = pipeline.diagnose(runs, config)
     if diagnosis.first.memory is None:
         why = runs[0].setup.known("room_not_checked") or runs[0].setup.known("memory_not_checked")
-        return start.nothing(f"the memory of a step could not be measured: {why or how_far(runs[0])}", ended)
-    emit(rendered(diagnosis, out, full=full), out.path)
+        return start.nothing(
+            f"the memory of a step could not be measured: {why or describe_progress(runs[0])}", ended
+        )
+    emit(render_diagnosis(diagnosis, out, full=full), out.path)
     note(f"The record: {folder}", out.quiet)
     return status(diagnosis, config)
 
 
-def how_far(run: Run) -> str:
+def describe_progress(run: Run) -> str:
     return (
         f"the script ended after {run.points} steps"
         if run.complete is not False

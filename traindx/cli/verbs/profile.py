@@ -6,9 +6,9 @@ from typing import Any
 from traindx import pipeline
 from traindx.capture.framework import frameworks
 from traindx.capture.launch.command import Ended, Request
-from traindx.capture.launch.stages import how_it_ended, stages, why_no_trace, why_nothing
+from traindx.capture.launch.stages import describe_end, stages, why_no_trace, why_nothing
 from traindx.cli.api import Config, Output, click, config_options, emit, full_option, note, output_options
-from traindx.cli.diagnosis_output import rendered, status
+from traindx.cli.diagnosis_output import render_diagnosis, status
 from traindx.cli.script_start import Start, start_options
 
 EXAMPLES = """\b
@@ -75,16 +75,18 @@ def profile(
     ended = start.launch_apart(Request(start.folder, profile=(skip, steps)), out, **reach)
     traces = sorted(start.folder.glob("*.pt.trace.json.gz"))
     if not traces:
-        return start.nothing(f"nothing was traced: {why_not(start.folder, command, ended, skip)}", ended)
+        return start.nothing(
+            f"nothing was traced: {why_no_trace_left(start.folder, command, ended, skip)}", ended
+        )
     if ended.shell_status:
-        note(f"traindx: {how_it_ended(ended)}", out.quiet)
+        note(f"traindx: {describe_end(ended)}", out.quiet)
     runs = [run for trace in traces for run in pipeline.read_all(trace, mapping=config.aliases)]
     diagnosis = pipeline.diagnose(runs, config)
-    emit(rendered(diagnosis, out, full=full), out.path)
+    emit(render_diagnosis(diagnosis, out, full=full), out.path)
     note("The trace: " + ", ".join(map(str, traces)), out.quiet)
     return status(diagnosis, config)
 
 
-def why_not(folder: Path, command: tuple[str, ...], ended: Ended, skip: int) -> str:
+def why_no_trace_left(folder: Path, command: tuple[str, ...], ended: Ended, skip: int) -> str:
     """One sentence on why a command left no trace."""
     return why_no_trace(stages(folder), skip) or why_nothing(folder, command, ended, frameworks("trace"))

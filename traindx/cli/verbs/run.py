@@ -9,15 +9,15 @@ import msgspec
 from traindx import pipeline
 from traindx.capture.interventions import parse
 from traindx.capture.launch.command import Ended, Request
-from traindx.capture.launch.signals import end_like
+from traindx.capture.launch.signals import end_by_signal
 from traindx.capture.launch.stages import (
     PRINTED,
+    describe_end,
     experiment_stopped,
-    how_it_ended,
-    last_words,
+    has_records,
+    last_output,
     note_end,
-    recorded,
-    stopped_on,
+    read_stop_reason,
     why_nothing,
 )
 from traindx.capture.session import STOPPED
@@ -33,10 +33,10 @@ from traindx.cli.api import (
     output_options,
 )
 from traindx.cli.cause_experiments import Settling
-from traindx.cli.diagnosis_output import draw, rendered, status
+from traindx.cli.diagnosis_output import draw, render_diagnosis, status
 from traindx.cli.live_judge import Judging, live_options
 from traindx.cli.script_start import Start, start_options
-from traindx.live.status import counted
+from traindx.live.status import printed_progress
 from traindx.vocabulary import Run
 
 EXAMPLES = """\b
@@ -174,15 +174,15 @@ def run(
             request, out, f", because {why}; use --in-place to run it in this folder", **reach
         )
     else:
-        ended = judged(start, request, out, config, judging)
+        ended = run_judged(start, request, out, config, judging)
     experiments = None if settle is None else Settling(command, steps, settle)
-    code = diagnosed(start, ended, config, out, figures, experiments, full=full)
-    if stopped_on(start.folder):
+    code = report_diagnosis(start, ended, config, out, figures, experiments, full=full)
+    if read_stop_reason(start.folder):
         return STOPPED
-    return end_like(*ended[:2]) if propagate_exit else code
+    return end_by_signal(*ended[:2]) if propagate_exit else code
 
 
-def judged(start: Start, request: Request, out: Output, config: Config, judging: Judging) -> Ended:
+def run_judged(start: Start, request: Request, out: Output, config: Config, judging: Judging) -> Ended:
     """Run the script in the user's folder, judged while it trains where that is wanted."""
     request = request._replace(stop_on=judging.stop_on)
     with judging:
@@ -191,7 +191,7 @@ def judged(start: Start, request: Request, out: Output, config: Config, judging:
     return ended
 
 
-def diagnosed(
+def report_diagnosis(
     start: Start,
     ended: Ended,
     config: Config,
@@ -206,8 +206,8 @@ def diagnosed(
     why = experiment_stopped(folder)
     if why:
         return start.nothing(f"the experiment was stopped: {why}", ended)
-    unrecorded = "" if recorded(folder) else why_nothing(folder, start.command, ended)
-    found = printed(folder, config, ended) if unrecorded else ()
+    unrecorded = "" if has_records(folder) else why_nothing(folder, start.command, ended)
+    found = runs_in_output(folder, config, ended) if unrecorded else ()
     if unrecorded and not found:
         return start.nothing(f"nothing was recorded: {unrecorded}", ended)
     if unrecorded:
@@ -222,7 +222,7 @@ def diagnosed(
     way = ""
     if experiments is not None:
         diagnosis, way = experiments.after(diagnosis, ended, quiet=out.quiet)
-    text = rendered(diagnosis, out, full=full)
+    text = render_diagnosis(diagnosis, out, full=full)
     emit(f"{text.rstrip()}\n\n{way}\n" if way and out.format == "text" else text, out.path)
     if figures is not None:
         draw(diagnosis, figures, quiet=out.quiet)
@@ -233,16 +233,16 @@ def diagnosed(
 
 def report_end(folder: Path, ended: Ended, quiet: bool) -> None:
     """Say how the script ended, unless that was as it should."""
-    stopped = stopped_on(folder)
+    stopped = read_stop_reason(folder)
     if stopped:
-        place = counted(b"\n".join(last_words(folder, name) for name in PRINTED))
+        place = printed_progress(b"\n".join(last_output(folder, name) for name in PRINTED))
         made = f"{stopped.get('steps')} steps" + (f" ({place})" if place else "")
         note(f"traindx: --stop-on ended the script after {made}: {stopped.get('why')}", quiet)
     elif ended.shell_status:
-        note(f"traindx: {how_it_ended(ended)}", quiet)
+        note(f"traindx: {describe_end(ended)}", quiet)
 
 
-def printed(folder: Path, config: Config, ended: Ended) -> tuple[Run, ...]:
+def runs_in_output(folder: Path, config: Config, ended: Ended) -> tuple[Run, ...]:
     """The runs in what the script printed; none where that is no log of a training, or no more than the traceback of
     a script that was interrupted."""
     runs = pipeline.read_printed(folder, mapping=config.aliases)

@@ -104,14 +104,14 @@ def watch(
     are kept in ~/.local/state (or XDG_STATE_HOME), so that a restart repeats none of them.
     """
     from traindx.live.follow import Follower
-    from traindx.live.journal import Journal, home
+    from traindx.live.journal import Journal, journal_folder
 
     try:
-        journal = Journal(home(paths))
+        journal = Journal(journal_folder(paths))
     except OSError as error:
         raise ConfigError(f"the journal of events cannot be written: {error}") from error
     alerts = chosen_alerts(config.alerts, on, notify, from_settings)
-    with contextlib.closing(journal), sending(journal, alerts) as add:
+    with contextlib.closing(journal), send_events(journal, alerts) as add:
         earlier = journal.since(since) if since else []
         settled = once and not since and not (alerts.on or alerts.notify)
         keep = journal.show if settled else add
@@ -143,7 +143,7 @@ def chosen_alerts(
 
 
 @contextlib.contextmanager
-def sending(journal: Journal, alerts: Alerts) -> Iterator[Keep]:
+def send_events(journal: Journal, alerts: Alerts) -> Iterator[Keep]:
     """Keeps each event in the journal, and sends what is to be sent. Raises ConfigError for targets that cannot work."""
     if not (alerts.on or alerts.notify):
         yield journal.add

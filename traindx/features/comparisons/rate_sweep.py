@@ -30,7 +30,7 @@ RECENT = 5  # points whose median is asked
 
 
 class Sweep(NamedTuple):
-    """`rates[n]` in rising order and `losses[n]` after the steps that were made with them; `diverged`
+    """`rates[n]` in rising order and `losses[n]` after the steps that were made with them; `has_diverged`
     when the loss was not finite afterwards, or so high that the run was ended."""
 
     rates: Floats
@@ -41,7 +41,7 @@ class Sweep(NamedTuple):
     def smoothed(self) -> Floats:
         """The losses without their noise, for the eye: smoothed over less than for a reading."""
         n = len(self.losses)
-        return local_lines(padded(self, n), n / SHARP)[0] if n > 1 else self.losses
+        return local_lines(pad_sweep(self, n), n / SHARP)[0] if n > 1 else self.losses
 
 
 class Reading(NamedTuple):
@@ -90,7 +90,7 @@ def sweep_of(lr: Series, loss: Series) -> Sweep:
     broken = np.flatnonzero(~np.isfinite(losses))
     end = int(broken[0]) if len(broken) else len(steps)
     losses = losses[:end]
-    return Sweep(rates[: max(end - 1, 0)], losses[1:], bool(len(broken)) or diverged(losses))
+    return Sweep(rates[: max(end - 1, 0)], losses[1:], bool(len(broken)) or has_diverged(losses))
 
 
 DECADES, STRAIGHT, MOST = (
@@ -122,7 +122,7 @@ def range_test_of(run: Run) -> Sweep | None:
     return Sweep(rates[::every], sweep.losses[::every], sweep.diverged)
 
 
-def diverged(losses: Floats) -> bool:
+def has_diverged(losses: Floats) -> bool:
     """Whether a sweep has shown all that it can: its last losses are far above the first."""
     if not len(losses) or not np.isfinite(losses).all():
         return bool(len(losses))
@@ -142,27 +142,27 @@ def read(sweeps: Sequence[Sweep]) -> Suggestion | str:
     if n < LEAST:
         early = "the loss explodes or is not finite" if not complete else "the sweep ends"
         return f"{early} after {n} steps; at least {LEAST} are needed"
-    curves = [padded(s, n) for s in sweeps]
+    curves = [pad_sweep(s, n) for s in sweeps]
     reading = _read(rates, curves)
     if reading.z < CERTAIN:
-        return _nothing(reading, sweeps)
+        return _why_no_suggestion(reading, sweeps)
     parts = [[c] for c in curves]
     alone = [_read(rates[i::2], [c[i::2] for c in part]).suggested for part in parts for i in (0, 1)]
     alone += [reading.suggested, *(_read(rates, part).suggested for part in parts)]
     return Suggestion(reading, min(alone), max(alone))
 
 
-def padded(sweep: Sweep, n: int) -> Floats:
+def pad_sweep(sweep: Sweep, n: int) -> Floats:
     """`n` losses: what is above a ceiling, and what is missing after a divergence, is at the ceiling,
     so that the height of an explosion has no weight. It is as far above the start as the lowest loss
     is below."""
     losses = sweep.losses[:n]
-    start = _start(losses)
+    start = _starting_loss(losses)
     ceiling = start + max(start - float(np.min(losses)), 0.0)
     return np.concatenate([np.minimum(losses, ceiling), np.full(n - len(losses), ceiling)])
 
 
-def _start(losses: Floats) -> float:
+def _starting_loss(losses: Floats) -> float:
     return float(median(losses[: max(RECENT, len(losses) // 10)]))
 
 
@@ -173,7 +173,7 @@ def _read(rates: Floats, curves: Sequence[Floats]) -> Reading:
     level, slope = local_lines(mean, n / PARTS)
     lowest = int(np.argmin(level))
     steepest = int(np.argmin(slope[: lowest + 1]))
-    start = _start(mean)
+    start = _starting_loss(mean)
     noise = difference_noise(mean[: max(lowest, n // 3)])
     error = float(
         np.hypot(noise * line_error(n, n / PARTS, lowest), median_error(noise, max(RECENT, n // 10)))
@@ -198,7 +198,7 @@ def local_lines(values: Floats, width: float) -> tuple[Floats, Floats]:
 
 def final(losses: Floats) -> float:
     """The level over the last tenth of a run; NaN where it diverged."""
-    if not len(losses) or diverged(losses):
+    if not len(losses) or has_diverged(losses):
         return float("nan")
     return float(median(losses[-max(RECENT, len(losses) // 10) :]))
 
@@ -230,7 +230,7 @@ def good_rates(tried: Mapping[float, Sequence[float]], start: float) -> tuple[fl
     return rates[first], rates[last]
 
 
-def _nothing(reading: Reading, sweeps: Sequence[Sweep]) -> str:
+def _why_no_suggestion(reading: Reading, sweeps: Sequence[Sweep]) -> str:
     """Why there is no suggestion."""
     high = reading.start + CERTAIN * reading.noise
     rose = all(s.diverged or float(median(s.losses[-RECENT:])) > high for s in sweeps)

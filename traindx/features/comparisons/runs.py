@@ -97,7 +97,7 @@ def compare(runs: tuple[Run, ...]) -> Comparison:
     """Compare two runs or more. Signals that only one run has, or of which it is not known which way
     is better, are left out."""
     names = unique_names([run.id for run in runs])
-    groups = grouped(names, runs)
+    groups = group_runs(names, runs)
     return Comparison(
         runs=names,
         groups=groups,
@@ -125,7 +125,7 @@ def unique_names(ids: Sequence[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def grouped(names: Sequence[str], runs: Sequence[Run]) -> tuple[Group, ...]:
+def group_runs(names: Sequence[str], runs: Sequence[Run]) -> tuple[Group, ...]:
     """Groups of runs whose names differ in a trailing number only ("base_seed1", "base_seed2"), and
     whose known setups differ in nothing but the seed; every other run is a group by itself."""
     stems: dict[tuple[str, str], list[str]] = {}
@@ -211,18 +211,18 @@ def difference(
     seconds = [m for m in other.members if m in curves]
     if len(firsts) > 1 and len(seconds) > 1:
         ends = [np.array([levels[m].end for m in members]) for members in (firsts, seconds)]
-        return judged(best.name, other.name, *welch(*ends), basis="seeds", sign=sign)
+        return judge_difference(best.name, other.name, *welch(*ends), basis="seeds", sign=sign)
     if len(firsts) == len(seconds) == 1:
         paired = paired_difference(curves[firsts[0]], curves[seconds[0]])
         if paired is not None:
-            return judged(best.name, other.name, *paired, basis="paired by step", sign=sign)
-    a, b = (combined([levels[m] for m in members]) for members in (firsts, seconds))
-    return judged(
+            return judge_difference(best.name, other.name, *paired, basis="paired by step", sign=sign)
+    a, b = (combine_levels([levels[m] for m in members]) for members in (firsts, seconds))
+    return judge_difference(
         best.name, other.name, b[0] - a[0], float(np.hypot(a[1], b[1])), basis="unpaired", sign=sign
     )
 
 
-def combined(levels: Sequence[Level]) -> tuple[float, float]:
+def combine_levels(levels: Sequence[Level]) -> tuple[float, float]:
     """End level and half width of one run, or of a group of seeds compared with one run (then
     that of a single further run, by the spread of the seeds)."""
     if len(levels) == 1:
@@ -231,7 +231,7 @@ def combined(levels: Sequence[Level]) -> tuple[float, float]:
     return float(ends.mean()), t975(len(ends) - 1) * float(ends.std(ddof=1) * np.sqrt(1 + 1 / len(ends)))
 
 
-def judged(
+def judge_difference(
     best: str, other: str, delta: float, half: float, *, basis: Basis, sign: float, at: float | None = None
 ) -> Difference:
     """A difference with its verdict: `delta` plus or minus `half`."""
@@ -287,7 +287,9 @@ def at_shared_end(
         until = min(float(a.steps[-1]), float(b.steps[-1]))
         paired = paired_difference(a, b, until)
         if paired is not None:
-            made.append(judged(best.name, other.name, *paired, basis="paired by step", sign=sign, at=until))
+            made.append(
+                judge_difference(best.name, other.name, *paired, basis="paired by step", sign=sign, at=until)
+            )
     return tuple(made)
 
 

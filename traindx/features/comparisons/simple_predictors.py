@@ -28,7 +28,7 @@ class Levels(NamedTuple):
     held: int
 
 
-def of_classes(inputs: Floats, labels: Ints) -> Levels | None:
+def class_accuracies(inputs: Floats, labels: Ints) -> Levels | None:
     """Accuracies on `inputs[n, features]` with `labels[n]` (>= 0); None where there are too few samples."""
     known = labels >= 0
     inputs, labels = inputs[known], labels[known]
@@ -36,7 +36,7 @@ def of_classes(inputs: Floats, labels: Ints) -> Levels | None:
     if len(labels) < FEWEST or len(kinds) < 2 or EACH * len(kinds) > len(labels):
         return None
     back = np.arange(len(labels)) % EACH == 0
-    x, z = standardized(inputs, ~back)
+    x, z = standardize(inputs, ~back)
     y = np.eye(len(kinds))[codes]
     answers = linear(x, y[~back], z).argmax(1)
     near = y[~back][nearest(x, z)].sum(1).argmax(1)
@@ -46,12 +46,12 @@ def of_classes(inputs: Floats, labels: Ints) -> Levels | None:
     return Levels(trivial, simple, neighbours, int(back.sum()))
 
 
-def of_numbers(inputs: Floats, targets: Floats) -> Levels | None:
+def explained_variances(inputs: Floats, targets: Floats) -> Levels | None:
     """Shares of the variance of `targets[n, k]` that are explained; None where there are too few samples."""
     if len(targets) < FEWEST or not np.ptp(targets) > 0:
         return None
     back = np.arange(len(targets)) % EACH == 0
-    x, z = standardized(inputs, ~back)
+    x, z = standardize(inputs, ~back)
     y, truth = targets[~back], targets[back]
     rest = float(np.square(truth - y.mean(0)).sum())
     if not rest > 0:
@@ -61,7 +61,7 @@ def of_numbers(inputs: Floats, targets: Floats) -> Levels | None:
     return Levels(0.0, 1 - left[0], 1 - left[1], int(back.sum()))
 
 
-def standardized(inputs: Floats, fitted: np.ndarray) -> tuple[Floats, Floats]:
+def standardize(inputs: Floats, fitted: np.ndarray) -> tuple[Floats, Floats]:
     """The `fitted` rows and the others, by the mean and deviation of the fitted; constant columns are left
     out."""
     x, z = inputs[fitted], inputs[~fitted]
@@ -88,7 +88,7 @@ def nearest(x: Floats, z: Floats) -> Ints:
     return np.asarray(np.argpartition(distance, min(NEAREST, len(x)) - 1, axis=1)[:, :NEAREST])
 
 
-def of_tokens(given: Ints, wanted: Ints) -> tuple[float, float] | None:
+def token_entropies(given: Ints, wanted: Ints) -> tuple[float, float] | None:
     """Entropies in nats a token of `wanted[n]` on held-back places: by how often each occurs, and by how
     often it follows `given[n]`; both mixed with what is less particular. None where there are too few
     samples."""

@@ -72,34 +72,34 @@ def extrapolate(x: Floats, y: Floats, target: float) -> tuple[float, float]:
     # The grid of shapes hangs on the span that is known: it is cut as the forecast is cut.
     known = [k for k in (max(4, int(cut * len(x))) for cut in CUTS) if k < len(x) - 1]
     cut = [(k, shapes(x, float(x[k - 1]))) for k in known]
-    return combined(
+    return combine_fits(
         [
-            backtested(basis, [(k, grid[family]) for k, grid in cut], y, recent)
+            backtest(basis, [(k, grid[family]) for k, grid in cut], y, recent)
             for family, basis in shapes(places, float(x[-1])).items()
         ]
     )
 
 
-def backtested(basis: Floats, cut: list[tuple[int, Floats]], y: Floats, weights: Floats) -> Fit:
+def backtest(basis: Floats, cut: list[tuple[int, Floats]], y: Floats, weights: Floats) -> Fit:
     """A family's forecast at the last position, with its root mean square error at the end of the
     known part when only a beginning of it is given: so many levels, with the family's `cut` grid of them."""
     k = len(y)
     end = float(median(y[-3:]))
     errors = []
     for known, inner in cut:
-        errors.append(float(anchored(best_of_family(inner, y, known, weights), y, known)[k - 1] - end))
-    full = anchored(best_of_family(basis, y, k, weights), y, k)
+        errors.append(float(anchor_curve(best_of_family(inner, y, known, weights), y, known)[k - 1] - end))
+    full = anchor_curve(best_of_family(basis, y, k, weights), y, k)
     return Fit(float(full[-1]), float(np.sqrt(np.mean(np.square(errors)))) if errors else float(np.ptp(y)))
 
 
-def anchored(curve: Floats, y: Floats, known: int) -> Floats:
+def anchor_curve(curve: Floats, y: Floats, known: int) -> Floats:
     """The fitted curve moved so that it starts from the level reached last: its shape says how the
     run goes on, not where it is."""
     recent = slice(max(0, known - 3), known)
     return curve + float(median(y[recent] - curve[recent]))
 
 
-def combined(fits: list[Fit]) -> tuple[float, float]:
+def combine_fits(fits: list[Fit]) -> tuple[float, float]:
     """Mean of the families' forecasts weighted by inverse squared error, and one sigma from the
     errors and from how much the families disagree."""
     errors = np.array([f.error for f in fits])
@@ -122,14 +122,14 @@ def forecast_curve(curve: Curve, target: float) -> tuple[float, float] | None:
     if curve.n < LEAST_POINTS or not target > curve.steps[-1] > curve.steps[0]:
         return None
     edges = block_edges(curve.n, BLOCKS)
-    y = block_medians(curve.oriented, BLOCKS)
+    y = block_medians(curve.as_loss, BLOCKS)
     x = curve.steps[((edges[:-1] + edges[1:] - 1) // 2)] - curve.steps[0]
     x = np.maximum(x, 1e-9 * float(x[-1]))
     skip = 1 if len(y) > 2 * LEAST_POINTS else 0  # the very first level is a transient
     ahead = float(target - curve.steps[0])
     middle, sigma = extrapolate(x[skip:], y[skip:], ahead)
     sigma *= horizon_factor(ahead / float(x[-1]))
-    noise = median_error(difference_noise(curve.oriented), curve.n / BLOCKS)
+    noise = median_error(difference_noise(curve.as_loss), curve.n / BLOCKS)
     return middle * curve.sign, float(np.hypot(sigma, noise))
 
 

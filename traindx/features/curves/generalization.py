@@ -71,11 +71,11 @@ def rise_after_low(values: Floats) -> Rise | None:
         after=len(tail),
         order=kendall(tail),
         above=float(np.mean(tail[len(tail) // 2 :] > low + 0.25 * (end - low))) if len(tail) else 0.0,
-        apart=set_apart(y, bottom),
+        apart=rank_separation(y, bottom),
     )
 
 
-def set_apart(values: Floats, bottom: int) -> float:
+def rank_separation(values: Floats, bottom: int) -> float:
     """Mann and Whitney's U, as a share, of the last third of `values[n]` over those around index
     `bottom`."""
     reach = max(1, len(values) // 8)
@@ -186,13 +186,13 @@ def hump(values: Floats) -> Hump | None:
     )
 
 
-def reached(values: Floats, share: float) -> int:
+def index_reaching(values: Floats, share: float) -> int:
     """Index from which `values[n]` (lower is better, noise removed) has made `share` of the way from its
     first to its lowest value."""
     return int(np.argmax(values <= values[0] - share * (values[0] - values.min())))
 
 
-def reached_again(values: Floats, level: float, start: int) -> int:
+def index_of_return(values: Floats, level: float, start: int) -> int:
     """First index from `start` on at which `values[n]` is at or below `level`; n where it never is."""
     below = np.flatnonzero(values[start:] <= level)
     return start + int(below[0]) if len(below) else len(values)
@@ -226,7 +226,7 @@ def best_long_ago(
     return low if float(median(val[-3:])) >= apart * later else None
 
 
-def course(then: float, now: float) -> str:
+def describe_course(then: float, now: float) -> str:
     """How a curve went, in words."""
     if f"{then:.4g}" == f"{now:.4g}":
         return f"stayed at {now:.4g}"

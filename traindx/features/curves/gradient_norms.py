@@ -90,24 +90,26 @@ def usual_level(values: Floats, *, share: float) -> float:
     return float(median(values[skip : skip + max(3, int(share * len(values)))]))
 
 
-def shed(curve: Curve) -> float:
+def share_lost(curve: Curve) -> float:
     """How much of its starting level the objective lost by the end, as a share of that level's size: 1 for a
     loss that went to zero, 0 for one that stayed, negative for one that rose. Scale-free."""
     size = abs(curve.start)
     return (curve.start - curve.end) / size if size > 0 else 0.0
 
 
-def improved(curve: Curve, *, share: float, score: float) -> bool:
+def has_improved(curve: Curve, *, share: float, score: float) -> bool:
     """Whether the objective ended better than it began, by `share` of its starting level or by `score` times
     its spread."""
     gain = curve.start - curve.end
-    return shed(curve) >= share or (gain > 0 and gain >= score * max(curve.spread, 1e-12 * abs(curve.start)))
+    return share_lost(curve) >= share or (
+        gain > 0 and gain >= score * max(curve.spread, 1e-12 * abs(curve.start))
+    )
 
 
 LOST = 0.02  # of what was gained: a loss near zero doubles by next to nothing
 
 
-def worsened_after(curve: Curve, step: float, *, share: float, score: float) -> bool:
+def is_worse_after(curve: Curve, step: float, *, share: float, score: float) -> bool:
     """Whether the objective ended worse than it was before `step`: not finite, or higher by `share` of the
     earlier level, by `score` times its noise, and by `LOST` of what it had gained."""
     if np.any(curve.nonfinite_steps >= step) and not np.any(curve.steps > curve.nonfinite_steps.max()):
@@ -115,7 +117,7 @@ def worsened_after(curve: Curve, step: float, *, share: float, score: float) -> 
     cut = int(np.searchsorted(curve.steps, step))
     if cut == 0 or cut >= curve.n:
         return False
-    before = float(median(curve.oriented[max(0, cut - max(3, curve.n // 5)) : cut]))
+    before = float(median(curve.as_loss[max(0, cut - max(3, curve.n // 5)) : cut]))
     return curve.end - before > max(share * abs(before), score * curve.noise, LOST * (curve.start - before))
 
 
@@ -149,10 +151,10 @@ def clip_ratios(features: Features) -> tuple[Floats, Floats]:
     return norm.steps, np.minimum(1.0, clip / np.maximum(norm.values, 1e-300))
 
 
-def suffers(curves: Features, step: float, *, share: float, score: float) -> bool:
-    """Whether the run did worse from `step` on: the objective ended worse (see `worsened_after`), or the
+def is_worse_from(curves: Features, step: float, *, share: float, score: float) -> bool:
+    """Whether the run did worse from `step` on: the objective ended worse (see `is_worse_after`), or the
     gradient norm was not finite for several rows."""
     norm, objective = curves.curve("grad_norm"), curves.objective
-    if objective is not None and worsened_after(objective, step, share=share, score=score):
+    if objective is not None and is_worse_after(objective, step, share=share, score=score):
         return True
     return norm is not None and bool(stretches(~np.isfinite(norm.raw.values) & (norm.raw.steps >= step), 3))

@@ -9,7 +9,7 @@ from traindx.features.statistics import difference_noise, median, median_error
 from traindx.vocabulary import threshold
 
 
-def learned_meanwhile(
+def curve_improving_meanwhile(
     features: Features,
     curve: Curve,
     onset: float,
@@ -23,7 +23,7 @@ def learned_meanwhile(
     names = [n for n in features.run.series if n.endswith("/accuracy")]
     for name in (*names, *(["val/loss"] if curve.name == "train/loss" else [])):
         other = features.curve(name)
-        later = np.empty(0) if other is None else other.oriented[other.steps >= onset]
+        later = np.empty(0) if other is None else other.as_loss[other.steps >= onset]
         if other is None or len(later) < least:
             continue
         scale = scale_of(name, other.values)
@@ -36,7 +36,7 @@ def learned_meanwhile(
     return None
 
 
-def best_at_the_end(
+def accuracy_best_at_end(
     features: Features,
     *,
     good: float = threshold(0.9, "accuracy", "convention", "nearly all answers are right"),
@@ -56,7 +56,7 @@ def best_at_the_end(
 def lost_decades(curve: Curve, end: float, lost: float, decade: float, noise: float) -> bool:
     """Whether a positive loss that had fallen to a tenth and less has lost half of that fall as seen on a
     log scale, beyond the scatter of its logarithm."""
-    y = curve.oriented
+    y = curve.as_loss
     if y.min() <= 0 or curve.start < decade * curve.best or curve.best <= 0 or end <= 0:
         return False
     rise, gained = float(np.log(end / curve.best)), float(np.log(curve.start / curve.best))

@@ -18,11 +18,11 @@ def rises_together(
     """From which index on both losses rise at every point to the end; -1 if they do not, or by little."""
     if len(train.steps) != len(val.steps) or not np.array_equal(train.steps, val.steps):
         return -1
-    starts = [turn_of(c.oriented) for c in (train, val)]
+    starts = [turn_of(c.as_loss) for c in (train, val)]
     low = max(starts)
     if train.n - 1 - low < points or low < 1:
         return -1
-    for y in (train.oriented, val.oriented):
+    for y in (train.as_loss, val.as_loss):
         risen, gained = float(y[-1] - y[low]), float(y[0] - y[low])
         usual = float(np.median(np.abs(np.diff(y[1 : low + 1])))) if low > 1 else 0.0
         if y[low] <= 0 or risen < max(visible * y[low], lost * gained, beyond * usual):

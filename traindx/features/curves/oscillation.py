@@ -45,20 +45,20 @@ def tosses(values: Floats, *, share: float = 0.25) -> Tosses:
     return Tosses(float(low), float(high), int(np.count_nonzero(np.diff(side))))
 
 
-def detrended(values: Floats, *, degree: int = 3) -> Floats:
+def remove_trend(values: Floats, *, degree: int = 3) -> Floats:
     """`values[n]` less a polynomial of low degree, which no swing of four periods or more can be."""
     design = legendre(np.linspace(-1, 1, len(values)), min(degree, max(len(values) // 8, 1)))
     coefficients, *_ = np.linalg.lstsq(design, values, rcond=None)
     return values - design @ coefficients
 
 
-def clipped(residual: Floats, *, sigmas: float = 4.0) -> Floats:
+def clip_outliers(residual: Floats, *, sigmas: float = 4.0) -> Floats:
     """The residual with single outliers cut, so that a spike cannot pass for a swing."""
     bound = sigmas * robust_sigma(residual)
     return np.clip(residual, -bound, bound) if bound > 0 else residual
 
 
-def swing(values: Floats, *, most_points: int = 2048) -> Swing | None:
+def strongest_swing(values: Floats, *, most_points: int = 2048) -> Swing | None:
     """The strongest swing of `values[n]`, or None for fewer than 16 points or no variance.
 
     Alternation is judged by the lag-1 autocorrelation (white noise: standard error 1/sqrt(n));
@@ -69,7 +69,7 @@ def swing(values: Floats, *, most_points: int = 2048) -> Swing | None:
     if len(values) < 16:
         return None
     points = block_medians(values, most_points) if len(values) > most_points else values
-    residual = clipped(detrended(points))
+    residual = clip_outliers(remove_trend(points))
     n = len(residual)
     power = float(np.dot(residual, residual))
     if power <= 0:
@@ -105,7 +105,7 @@ def epoch_profile(values: Floats, period: float, *, bins: int = 12) -> tuple[Flo
     values, place = values[used], place[used]
     number = place.astype(np.int64)
     levels = np.bincount(number, weights=values) / np.bincount(number)
-    residual = clipped(values - levels[number])
+    residual = clip_outliers(values - levels[number])
     phase = ((place - number) * bins).astype(np.int64).clip(0, bins - 1)
     profile = np.bincount(phase, weights=residual, minlength=bins) / np.maximum(
         np.bincount(phase, minlength=bins), 1

@@ -41,7 +41,7 @@ def flat_tail(
         first = int(n * (1 - share))
         if n - first < 6 or first < 4:
             continue
-        tail = curve.derived(("tail from", first), partial(tail_from, curve.oriented, first))
+        tail = curve.derived(("tail from", first), partial(tail_from, curve.as_loss, first))
         gained = curve.start - tail.level
         allowed = max(min(still * tail.speed * np.log(1.0 / (1.0 - share)), most * gained), nothing * gained)
         fit = tail.fit
@@ -111,7 +111,7 @@ def late_drop(y: Floats, *, blocks: int = 60) -> Drop | None:
 def improvement(curve: Curve) -> tuple[float, float]:
     """Fall from the first tenth to the last tenth of the points (oriented: positive = better), and
     its standard error from the point-to-point noise."""
-    y = curve.oriented
+    y = curve.as_loss
     k = max(1, len(y) // 10)
     first, last = y[:k], y[-k:]
     noise = max(difference_noise(y), curve.noise)

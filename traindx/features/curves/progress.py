@@ -7,7 +7,7 @@ import numpy as np
 from traindx.features.comparisons.outputs_of_loss import summed_losses
 from traindx.features.curve import Curve
 from traindx.features.curves.generalization import kendall
-from traindx.features.curves.gradient_norms import shed
+from traindx.features.curves.gradient_norms import share_lost
 from traindx.features.curves.plateaus import improvement
 from traindx.features.curves.signal_pairs import accuracy
 from traindx.features.shared import Features
@@ -35,17 +35,17 @@ def is_learning(features: Features) -> bool | None:
     curve = features.objective
     if curve is None or len(curve.raw) == 0:
         return None
-    if broken(curve):
+    if ends_not_finite(curve):
         return False
     if features.loss_is_no_score:
         return None
-    guess = guessing(features, curve)
+    guess = constant_answer_loss(features, curve)
     guesses = guess is not None and curve.n > 0 and curve.end >= NEAR_GUESSING * guess
     skill = learnt_skill(features)
-    if (skill is None or skill < GOOD_SKILL) and young(features.run):
-        return True if skill is None and (by_fall(curve) if curve.n >= FEW else None) else None
+    if (skill is None or skill < GOOD_SKILL) and is_too_short(features.run):
+        return True if skill is None and (judge_by_fall(curve) if curve.n >= FEW else None) else None
     if skill is not None:
-        poor = skill < POOR_SKILL and (guesses or shed(curve) < LITTLE_SHARE)
+        poor = skill < POOR_SKILL and (guesses or share_lost(curve) < LITTLE_SHARE)
         return True if skill >= GOOD_SKILL else False if poor else None
     if curve.n < FEW:
         return None
@@ -54,17 +54,17 @@ def is_learning(features: Features) -> bool | None:
     if guess is not None and curve.end <= FAR_FROM_GUESSING * guess:
         return True
     unknown = zero_is_unknown(features.run)
-    found = by_fall(curve, zero_known=not unknown)
+    found = judge_by_fall(curve, zero_known=not unknown)
     far = grey(features.run.setup) or unknown  # its best may be far from zero
     return None if found is False and far and clearly_falls(curve) else found
 
 
-def young(run: Run) -> bool:
+def is_too_short(run: Run) -> bool:
     """Whether a recording has too few steps for a net to have learned anything."""
     return bool(run.panels) and run.axis == "step" and run.last_step is not None and run.last_step < YOUNG
 
 
-def broken(curve: Curve) -> bool:
+def ends_not_finite(curve: Curve) -> bool:
     """Whether the objective ends with values that are not finite."""
     return not bool(np.isfinite(curve.raw.values[-min(3, len(curve.raw)) :]).any())
 
@@ -81,7 +81,7 @@ def learnt_skill(features: Features) -> float | None:
     return max(skills, default=None)
 
 
-def guessing(features: Features, curve: Curve) -> float | None:
+def constant_answer_loss(features: Features, curve: Curve) -> float | None:
     """The loss of the best constant answer: ln k for cross-entropy over k classes, the variance of the
     targets for a squared error, times the batch where the loss is a sum over it. None where it is not known
     (losses of several terms, binary ones on targets between 0 and 1)."""
@@ -138,7 +138,7 @@ def improves_clearly(
     such as L-BFGS evaluates many times within a step."""
     if curve.n < least:
         return False
-    y = curve.oriented
+    y = curve.as_loss
     enough = (most if curve.n == least else much) * abs(float(y[0]))
     if curve.n < 2 * least + 2 and float(np.diff(y).max()) < 0 and y[0] - y[-1] > enough:
         return True
@@ -157,12 +157,12 @@ def clearly_falls(curve: Curve) -> bool:
     return fall > 3 * error
 
 
-def by_fall(curve: Curve, *, zero_known: bool = True) -> bool | None:
+def judge_by_fall(curve: Curve, *, zero_known: bool = True) -> bool | None:
     """What the fall of the objective says by itself. Where zero is not known to be the best, its size counts
     against the noise, as that of a loss below zero does."""
     level = float(median(np.abs(curve.values)))
     fall, error = improvement(curve)
-    gone = shed(curve)
+    gone = share_lost(curve)
     doubt = max(error, median_error(curve.noise, max(3.0, curve.n / 20)))
     if fall < 0 and gone < -WORSE and curve.end - curve.start > 3 * doubt:
         return False
@@ -176,7 +176,9 @@ def by_fall(curve: Curve, *, zero_known: bool = True) -> bool | None:
     return True if not (positive and zero_known) and gained > 8 * max(curve.spread, 1e-12) else None
 
 
-def by_progress(features: Features, *, stuck: Severity, unknown: Severity, learns: Severity) -> Severity:
+def progress_severity(
+    features: Features, *, stuck: Severity, unknown: Severity, learns: Severity
+) -> Severity:
     """How serious something is by what became of the run: it does not learn, that is unclear, or it
     learns well."""
     learning = is_learning(features)

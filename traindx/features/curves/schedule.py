@@ -40,13 +40,13 @@ def jumps(rates: Floats, *, up: float, down: float) -> list[Jump]:
         near = slice(max(i - 1, 0), i + 3)
         change, steps = np.diff(rates[near]), np.diff(np.log(floored[near]))
         own = i - near.start
-        stands_out = abs(change[own]) >= 2.0 * along(change, own)
-        if stands_out and (steps[own] > 0 or -steps[own] >= 2.0 * along(steps, own)):
+        stands_out = abs(change[own]) >= 2.0 * largest_same_direction(change, own)
+        if stands_out and (steps[own] > 0 or -steps[own] >= 2.0 * largest_same_direction(steps, own)):
             found.append(Jump(i + 1, float(rates[i]), float(rates[i + 1]), float(np.exp(steps[own]))))
     return found
 
 
-def along(changes: Floats, own: int) -> float:
+def largest_same_direction(changes: Floats, own: int) -> float:
     """The largest of the other `changes[n]` that goes the same way as number `own`; 0 where none does."""
     return float((np.delete(changes, own) * np.sign(changes[own])).max(initial=0.0))
 
@@ -112,7 +112,7 @@ def vanishes_at(rates: Floats, share: float) -> int:
     return int(above[-1]) + 1 if len(above) else 0
 
 
-def lost_since(
+def describe_loss_since(
     features: Features,
     low: float,
     top: float,
@@ -125,8 +125,8 @@ def lost_since(
     curve = features.objective
     if curve is None or curve.n < 3:
         return ""
-    old = curve.oriented[curve.steps <= low][-4:]
-    new = curve.oriented[curve.steps <= top][-4:]
+    old = curve.as_loss[curve.steps <= low][-4:]
+    new = curve.as_loss[curve.steps <= top][-4:]
     if not len(old) or not len(new):
         return ""
     best, end = float(median(old)), float(median(new))

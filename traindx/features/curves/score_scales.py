@@ -70,7 +70,7 @@ def skill(level: float, scale: Scale) -> float | None:
     return (level - scale.nothing) / (scale.perfect - scale.nothing)
 
 
-def late(curve: Curve) -> float:
+def late_median(curve: Curve) -> float:
     """The median of a curve's last third, of three points at least: what a score has come to."""
     return float(median(curve.values[-max(3, curve.n // 3) :]))
 
@@ -100,9 +100,9 @@ def late_skills(features: Features, split: str) -> list[float]:
     for curve in scores(features, split, 1):
         scale = scale_of(curve.name, curve.values, features.run.setup.classes)
         assert scale is not None
-        known = skill(late(curve), scale)
+        known = skill(late_median(curve), scale)
         if known is not None or curve.sign < 0:
-            found.append(late(curve) / scale.perfect if known is None else known)
+            found.append(late_median(curve) / scale.perfect if known is None else known)
     return found
 
 

@@ -1,7 +1,7 @@
 """A score that has stopped improving at a useless value, or has fallen back from a better one."""
 
 from traindx.features.curve import Curve
-from traindx.features.curves.score_scales import ERRORS, HARD, late, scale_of, scores, skill, words_of
+from traindx.features.curves.score_scales import ERRORS, HARD, late_median, scale_of, scores, skill, words_of
 from traindx.features.shared import Features
 from traindx.features.statistics import block_medians, median, median_error
 from traindx.vocabulary import threshold
@@ -10,7 +10,7 @@ BLOCKS = 20
 OVERLAPS = frozenset({"iou", "miou", "dice", "jaccard", "f1", "fscore"})
 
 
-def poor_and_settled(
+def poor_settled_score(
     features: Features,
     *,
     poor: float = threshold(
@@ -37,21 +37,21 @@ def poor_and_settled(
         for curve in found:
             scale = scale_of(curve.name, curve.values, features.run.setup.classes)
             assert scale is not None
-            level = late(curve)
+            level = late_median(curve)
             known = skill(level, scale)
             share = known if known is not None else level / scale.perfect
             words = words_of(curve.name)
             bar = poor if words & (HARD | ERRORS) else fair if words & OVERLAPS else none
             size = abs(scale.perfect - (scale.nothing or 0.0)) or 1.0
-            before = float(median(curve.oriented[curve.n // 3 : curve.n // 3 + 3]))
-            if share < bar and before - float(median(curve.oriented[-3:])) < moves * size:
+            before = float(median(curve.as_loss[curve.n // 3 : curve.n // 3 + 3]))
+            if share < bar and before - float(median(curve.as_loss[-3:])) < moves * size:
                 rests.append(curve)
         if found:
             return rests[0] if 2 * len(rests) >= len(found) else None
     return None
 
 
-def fallen_back(
+def score_fallen_back(
     features: Features,
     *,
     least: float = threshold(100, "points", basis="convention", source="a block of five points has a level"),
@@ -65,7 +65,7 @@ def fallen_back(
     """The score that was better for a twentieth of the run than it is at the end, by much; None for none."""
     for curve in [c for split in ("val/", "train/") for c in scores(features, split, int(least))]:
         scale = scale_of(curve.name, curve.values, features.run.setup.classes)
-        blocks = block_medians(curve.oriented, BLOCKS)
+        blocks = block_medians(curve.as_loss, BLOCKS)
         size = 1.0 if scale is None else abs(scale.perfect - (scale.nothing or 0.0))
         noise = median_error(curve.noise, curve.n // BLOCKS)
         if blocks[-1] - blocks.min() > max(much * size, surely * noise):

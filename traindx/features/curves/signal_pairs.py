@@ -23,7 +23,7 @@ class Pair(msgspec.Struct, frozen=True):
         """Level of the training curve (oriented, noise removed) at the steps of the held-out one; shape
         `[val.n]`."""
         if len(self.train.steps) == self.val.n and np.array_equal(self.train.steps, self.val.steps):
-            return self.train.oriented
+            return self.train.as_loss
         return np.interp(self.val.steps, self.train.steps, self.train.trend)
 
     @property
@@ -41,7 +41,7 @@ class Pair(msgspec.Struct, frozen=True):
 
     def still_improves(self, part: float) -> bool:
         """Whether validation still gets better over its last half, by more than `part` of its level."""
-        y = self.val.oriented
+        y = self.val.as_loss
         if len(y) < 3:
             return False
         if len(y) < 4 * 2:

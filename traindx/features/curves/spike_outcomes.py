@@ -18,10 +18,10 @@ def curve_spikes(curve: Curve, *, multiple: float, visible: float, tall: float =
     later = curve.trend[curve.n // 10 :]
     least = visible * float(np.ptp(later)) if len(later) else 0.0
     usual = curve.derived(
-        ("tail", multiple), lambda: tail_threshold(curve.oriented, multiple=multiple, margin=1.0)
+        ("tail", multiple), lambda: tail_threshold(curve.as_loss, multiple=multiple, margin=1.0)
     )
     found = curve.derived(
-        ("spikes", multiple, least), lambda: spikes(curve.oriented, least=least, usual=usual)
+        ("spikes", multiple, least), lambda: spikes(curve.as_loss, least=least, usual=usual)
     )
     found = [s for s in found if s.height >= tall * abs(s.before)]
     return (
@@ -33,12 +33,12 @@ def curve_spikes(curve: Curve, *, multiple: float, visible: float, tall: float =
 
 def falls_by_decades(curve: Curve, *, factor: float = 10.0) -> bool:
     """Whether a positive curve comes down to a tenth and less: its noise is then a share of its level."""
-    return bool(curve.n and curve.oriented.min() > 0 and curve.start > factor * curve.best > 0)
+    return bool(curve.n and curve.as_loss.min() > 0 and curve.start > factor * curve.best > 0)
 
 
 def above_scatter(curve: Curve, spike: Spike, visible: float, *, multiple: float = 6.0) -> bool:
     """Whether a spike exceeds the scatter of the logarithm, too, and is a visible part of its range."""
-    scatter = curve.derived("log scatter", lambda: difference_noise(np.log(curve.oriented)))
+    scatter = curve.derived("log scatter", lambda: difference_noise(np.log(curve.as_loss)))
     bar = max(multiple * scatter, visible * float(np.log(curve.start / curve.best)))
     return spike.before > 0 and float(np.log1p(spike.height / spike.before)) > bar
 
@@ -72,7 +72,7 @@ def is_rough(curve: Curve, judged: list[Spike] | None = None) -> bool:
     calm = np.ones(curve.n, dtype=bool)
     for spike in judged or ():
         calm[spike.first : spike.last + 1] = False
-    y = curve.oriented[curve.n // 4 :]
+    y = curve.as_loss[curve.n // 4 :]
     y = y[calm[curve.n // 4 :]] if np.mean(calm) > 3 / 4 else y
     return len(y) > 8 and autocorrelation(y, 1) < 0.1 and float(np.std(y)) > 0.5 * curve.span
 

@@ -93,14 +93,14 @@ def spikes(
     for i in candidates:
         if i < after:
             continue
-        spike = measured(values, int(i), float(median(values[max(0, i - 5) : i])), bar, patience, noise)
+        spike = measure_spike(values, int(i), float(median(values[max(0, i - 5) : i])), bar, patience, noise)
         if spike is not None:
             found.append(spike)
             after = spike.last + 1
     return found
 
 
-def measured(
+def measure_spike(
     values: Floats, first: int, before: float, bar: float, patience: int, noise: float
 ) -> Spike | None:
     """The spike that begins at `first`, or None when the rise is too small."""

@@ -49,7 +49,11 @@ def gradient_flags(rows: Sequence[ModuleRow], run: Run, limits: Limits) -> list[
     frozen = run.setup.word("parameters_frozen_names")
     made = []
     for row in rows:
-        found = [flag for flag in (broken(row, "its gradient"), still(row, frozen, limits)) if flag]
+        found = [
+            flag
+            for flag in (flag_nonfinite(row, "its gradient"), flag_unmoving(row, frozen, limits))
+            if flag
+        ]
         course = living.get(row.module)
         if course is not None:
             found += compared_with_others(course, middle, back, dying, limits)
@@ -64,8 +68,8 @@ def activation_flags(rows: Sequence[ModuleRow], limits: Limits) -> list[tuple[Fl
     output = spreads[-1].module if spreads else rows[-1].module
     made = []
     for row in rows:
-        found = [flag for flag in (broken(row, "its output"),) if flag]
-        found += passing(row, limits, output=row.module == output)
+        found = [flag for flag in (flag_nonfinite(row, "its output"),) if flag]
+        found += flag_blocked(row, limits, output=row.module == output)
         spread = row.courses.get("act_std")
         if spread is not None and start > 0 and row.module != output:
             found += scale_flags(spread.first / start, limits)
@@ -73,7 +77,7 @@ def activation_flags(rows: Sequence[ModuleRow], limits: Limits) -> list[tuple[Fl
     return made
 
 
-def broken(row: ModuleRow, what: str) -> Flag | None:
+def flag_nonfinite(row: ModuleRow, what: str) -> Flag | None:
     if not row.nonfinite:
         return None
     since = f"first at step {format_step(row.broke or 0.0)}" + (
@@ -84,7 +88,7 @@ def broken(row: ModuleRow, what: str) -> Flag | None:
     )
 
 
-def still(row: ModuleRow, frozen: str, limits: Limits) -> Flag | None:
+def flag_unmoving(row: ModuleRow, frozen: str, limits: Limits) -> Flag | None:
     """A module without a gradient, without one any more, or one that never moves though it has one."""
     norm, update = row.courses.get("grad_norm"), row.courses.get("update_ratio")
     if norm is not None and norm.most == 0 and norm.values >= limits.rows:
@@ -92,7 +96,7 @@ def still(row: ModuleRow, frozen: str, limits: Limits) -> Flag | None:
             return Flag("frozen", "its parameters do not require a gradient")
         return Flag("no gradient", f"its gradient is exactly zero on all {norm.values:,} rows", grave=True)
     if norm is not None and norm.late == 0 < norm.most:
-        once = f"{brief(norm.most)} at step {format_step(norm.most_step)}"
+        once = f"{two_digits(norm.most)} at step {format_step(norm.most_step)}"
         why = f"its gradient, {once}, is exactly zero in the last tenth of the run"
         return Flag("died", why, grave=True)
     moves = update is None or update.most > 0 or update.values < limits.rows
@@ -110,14 +114,14 @@ def compared_with_others(
     `dying` on their way back, the last modules are not reported."""
     found = []
     if back > 0 and course.median < limits.vanishing * back:
-        share = f"{brief(course.median / back)} of that of the last modules"
+        share = f"{two_digits(course.median / back)} of that of the last modules"
         found.append(Flag("vanishing", f"its gradient is {share} (healthy: {limits.vanishing:g} and more)"))
     if not dying and course.median >= limits.imbalanced * middle > 0:
-        times = f"{brief(course.median / middle)} times the median module's"
+        times = f"{two_digits(course.median / middle)} times the median module's"
         found.append(Flag("imbalanced", f"its gradient is {times} (healthy: below {limits.imbalanced:,g})"))
     if course.most >= limits.leap * course.median:
-        most = f"{brief(course.most)} at step {format_step(course.most_step)}"
-        times = f"{most}, {brief(course.most / course.median)} times its median"
+        most = f"{two_digits(course.most)} at step {format_step(course.most_step)}"
+        times = f"{most}, {two_digits(course.most / course.median)} times its median"
         found.append(Flag("leaps", f"its gradient reached {times} (healthy: below {limits.leap:,g} times)"))
     return found
 
@@ -126,7 +130,7 @@ def update_flags(row: ModuleRow, limits: Limits) -> list[Flag]:
     update = row.courses.get("update_ratio")
     if update is None or update.settled <= 0:
         return []
-    change = f"a step changes its weights by {brief(update.settled)} of their size"
+    change = f"a step changes its weights by {two_digits(update.settled)} of their size"
     if update.settled >= limits.update_large:
         return [Flag("large steps", f"{change} (healthy: below {limits.update_large:g}, usual: 0.001)")]
     if update.settled < limits.update_small:
@@ -143,20 +147,20 @@ def weight_flags(row: ModuleRow, limits: Limits) -> list[Flag]:
         return [
             Flag(
                 "grown",
-                f"its weights grew to {brief(times)} times their first norm (healthy: {limits.grown:g})",
+                f"its weights grew to {two_digits(times)} times their first norm (healthy: {limits.grown:g})",
             )
         ]
     if times <= limits.shrunk:
         return [
             Flag(
                 "shrunk",
-                f"its weights shrank to {brief(times)} of their first norm (healthy: {limits.shrunk:g})",
+                f"its weights shrank to {two_digits(times)} of their first norm (healthy: {limits.shrunk:g})",
             )
         ]
     return []
 
 
-def passing(row: ModuleRow, limits: Limits, *, output: bool) -> list[Flag]:
+def flag_blocked(row: ModuleRow, limits: Limits, *, output: bool) -> list[Flag]:
     """What no longer gets through: silent units, saturated ones, an output that is the same for every
     input."""
     found = []
@@ -178,10 +182,10 @@ def passing(row: ModuleRow, limits: Limits, *, output: bool) -> list[Flag]:
 def scale_flags(times: float, limits: Limits) -> list[Flag]:
     """The spread at the start compared with the first module's (exactly zero belongs to silent units)."""
     if times >= limits.explodes:
-        spread = f"at the start its spread is {brief(times)} times the first module's"
+        spread = f"at the start its spread is {two_digits(times)} times the first module's"
         return [Flag("too wide", f"{spread} (healthy: below {limits.explodes:g})")]
     if 0 < times <= limits.dies_out:
-        spread = f"at the start its spread is {brief(times)} of the first module's"
+        spread = f"at the start its spread is {two_digits(times)} of the first module's"
         return [Flag("dies out", f"{spread} (healthy: above {limits.dies_out:g})")]
     return []
 
@@ -193,7 +197,7 @@ def percent(share: float) -> str:
     return ">99 %" if 0.99 < share < 1 else f"{100 * share:.0f} %"
 
 
-def brief(value: float) -> str:
+def two_digits(value: float) -> str:
     """Two digits, integers from a hundred on: 0.0043, 4.3e-08, 2,540, 1.2e+07."""
     return f"{value:,.0f}" if 100 <= value < 1e6 else f"{value:.2g}"
 

@@ -14,7 +14,7 @@ from traindx.vocabulary import Bools, CannotJudge, EvidencePoint, Floats, Panel,
 def panel(features: Features, name: str, *, rows: int = 1) -> Panel:
     """The panel `name`. Raises CannotJudge when it was not recorded per module, or has fewer than
     `rows` rows."""
-    found = by_module(features, name)
+    found = module_panel(features, name)
     if found is None:
         raise CannotJudge(f"needs {name} of every module, which was not recorded")
     if len(found.steps) < rows:
@@ -22,7 +22,7 @@ def panel(features: Features, name: str, *, rows: int = 1) -> Panel:
     return found
 
 
-def by_module(features: Features, name: str) -> Panel | None:
+def module_panel(features: Features, name: str) -> Panel | None:
     """The panel `name` as it was recorded, or made of the signals `name/<module>` of a log, in the log's order; None
     where neither has a row."""
     run = features.run
@@ -62,7 +62,7 @@ def before_break(features: Features, found: Panel) -> Panel:
     return Panel(found.steps[keep], found.modules, found.values[keep])
 
 
-def after_warm_up(found: Panel, share: float) -> Panel:
+def rows_after_start(found: Panel, share: float) -> Panel:
     """The rows after the first `share` of the steps; the last row at least."""
     first, last = float(found.steps[0]), float(found.steps[-1])
     keep = found.steps >= min(first + share * (last - first), last)
@@ -80,7 +80,7 @@ def typical(values: Floats) -> Floats:
     return result
 
 
-def least(values: Floats) -> Floats:
+def column_minima(values: Floats) -> Floats:
     """Smallest finite value of each column of `values[n, m]`; NaN where there is none. Shape `[m]`."""
     known = np.where(np.isfinite(values), values, np.inf).min(axis=0, initial=np.inf)
     return np.where(np.isinf(known), np.nan, known)
@@ -96,7 +96,7 @@ def first_known(values: Floats, rows: int) -> Floats:
     return np.where(finite.any(axis=0) if len(head) else False, found, np.nan)
 
 
-def at_end(
+def evidence_at_end(
     name: str, found: Panel, place: int, value: float, expected: float, unit: str = ""
 ) -> EvidencePoint:
     """One module's value of the panel `name` and what it is compared with, at the last step."""
@@ -105,7 +105,7 @@ def at_end(
     )
 
 
-def named(found: Panel, chosen: Bools, *, most: int = 3) -> str:
+def name_marked_modules(found: Panel, chosen: Bools, *, most: int = 3) -> str:
     """The modules that `chosen[m]` marks, for a sentence: a few by name, the rest by number."""
     names = [m for m, c in zip(found.modules, chosen, strict=True) if c]
     shown = ", ".join(names[:most])

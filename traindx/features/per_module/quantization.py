@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 
 from traindx.features.curve import Curve
-from traindx.features.per_module.panels import by_module, typical
+from traindx.features.per_module.panels import module_panel, typical
 from traindx.features.shared import Features
 from traindx.features.statistics import median
 from traindx.vocabulary import (
@@ -44,13 +44,13 @@ def trained_quantized(features: Features, name: str, missing: str) -> Panel:
     """
     if features.run.setup.word("quantized_in") == "evaluation":
         raise CannotJudge("weights are quantized in evaluation only")
-    found = by_module(features, name)
+    found = module_panel(features, name)
     if found is None or not np.isfinite(found.values).any():
         raise CannotJudge(missing)
     return found
 
 
-def late(found: Panel, share: float) -> Floats:
+def late_values(found: Panel, share: float) -> Floats:
     """Typical value of each module over the last `share` of the steps; shape `[m]`, NaN where unknown."""
     first, last = float(found.steps[0]), float(found.steps[-1])
     return typical(found.values[found.steps >= last - share * (last - first)])
@@ -79,8 +79,8 @@ def gaps(features: Features) -> list[Gap]:
             continue
         steps = one.steps[(one.steps >= other.steps[0]) & (one.steps <= other.steps[-1])]
         if len(steps) >= FEW:
-            levels = np.interp(steps, other.steps, other.oriented)
-            apart = one.oriented[np.isin(one.steps, steps)] - levels
+            levels = np.interp(steps, other.steps, other.as_loss)
+            apart = one.as_loss[np.isin(one.steps, steps)] - levels
             if median(apart) >= -BETTER * other.span:
                 out.append(Gap(Curve("quant/gap", series(steps, apart)), name, reference, other.span))
     return out

@@ -11,7 +11,7 @@ import numpy as np
 
 from traindx.features.curves.progress import is_learning
 from traindx.features.per_module.flags import Course, Limits, ModuleRow, activation_flags, gradient_flags
-from traindx.features.per_module.panels import after_warm_up, by_module, first_break, least
+from traindx.features.per_module.panels import column_minima, first_break, module_panel, rows_after_start
 from traindx.features.shared import Features
 from traindx.vocabulary import Floats, Panel, Run
 
@@ -52,10 +52,10 @@ class ModuleTable(msgspec.Struct, frozen=True, kw_only=True):
 def table(run: Run, kind: Kind, limits: Limits) -> ModuleTable | None:
     """The modules of a run with flags against `limits`; None when the run has no such signals by module."""
     features = Features(run)
-    panels = {name: panel for name in SIGNALS[kind] if (panel := by_module(features, name)) is not None}
+    panels = {name: panel for name in SIGNALS[kind] if (panel := module_panel(features, name)) is not None}
     if not panels:
         return None
-    rows = bare_rows(panels if kind == "gradients" else unbroken(panels, features), panels, kind)
+    rows = rows_without_flags(panels if kind == "gradients" else finite_rows(panels, features), panels, kind)
     flagged = gradient_flags(rows, run, limits) if kind == "gradients" else activation_flags(rows, limits)
     rows = [msgspec.structs.replace(row, flags=flags) for row, flags in zip(rows, flagged, strict=True)]
     return ModuleTable(
@@ -72,16 +72,18 @@ def table(run: Run, kind: Kind, limits: Limits) -> ModuleTable | None:
     )
 
 
-def bare_rows(panels: Mapping[str, Panel], whole: Mapping[str, Panel], kind: Kind) -> list[ModuleRow]:
+def rows_without_flags(
+    panels: Mapping[str, Panel], whole: Mapping[str, Panel], kind: Kind
+) -> list[ModuleRow]:
     """The rows without flags. `whole` are the panels with what came after values that were not finite."""
     found = {name: courses(panel) for name, panel in panels.items()}
-    broken = not_finite(whole, "grad_nonfinite" if kind == "gradients" else "act_nonfinite", kind)
+    broken = nonfinite_rows(whole, "grad_nonfinite" if kind == "gradients" else "act_nonfinite", kind)
     silent: dict[str, float] = {}
     zeros = panels.get("act_zero_fraction")
     if zeros is not None and len(zeros.steps):
-        shares = least(zeros.values[len(zeros.values) // 2 :])
+        shares = column_minima(zeros.values[len(zeros.values) // 2 :])
         silent = {m: float(s) for m, s in zip(zeros.modules, shares, strict=True) if np.isfinite(s)}
-    order = merged([panel.modules for panel in whole.values()])
+    order = merge_orders([panel.modules for panel in whole.values()])
     return [
         ModuleRow(
             module=module,
@@ -96,7 +98,7 @@ def bare_rows(panels: Mapping[str, Panel], whole: Mapping[str, Panel], kind: Kin
     ]
 
 
-def merged(orders: Sequence[Sequence[str]]) -> list[str]:
+def merge_orders(orders: Sequence[Sequence[str]]) -> list[str]:
     """All modules once, in an order that keeps that of each of `orders` where they agree: a module that only
     a later one has comes after the one that precedes it there."""
     longest = max(orders, key=len)
@@ -118,7 +120,7 @@ def merged(orders: Sequence[Sequence[str]]) -> list[str]:
     return result
 
 
-def unbroken(panels: Mapping[str, Panel], features: Features) -> dict[str, Panel]:
+def finite_rows(panels: Mapping[str, Panel], features: Features) -> dict[str, Panel]:
     """The rows before the first activation or objective that is not finite: units of a net of NaN are
     neither silent nor active."""
     kept = {name: panel.steps < first_break(features) for name, panel in panels.items()}
@@ -135,8 +137,8 @@ def courses(panel: Panel) -> dict[str, Course]:
     columns = {
         "first": edge(values),
         "early": medians(values[steps <= first + EDGE * span]),
-        "median": over_stretches(steps, values),
-        "settled": settled(panel.steps, values),
+        "median": median_of_stretches(steps, values),
+        "settled": settled_values(panel.steps, values),
         "ending": medians(values[len(values) // 2 :]),
         "late": medians(values[steps >= first + (1 - EDGE) * span]),
         "last": edge(values[::-1]),
@@ -154,14 +156,14 @@ def courses(panel: Panel) -> dict[str, Course]:
     }
 
 
-def settled(steps: Floats, values: Floats) -> Floats:
+def settled_values(steps: Floats, values: Floats) -> Floats:
     """Median after the first tenth of the steps; of all where nothing was measured after it. Shape `[m]`."""
-    rest = after_warm_up(Panel(steps, tuple("x" * values.shape[1]), values), EDGE)
-    later = over_stretches(rest.steps, rest.values)
-    return np.where(np.isnan(later), over_stretches(steps, values), later)
+    rest = rows_after_start(Panel(steps, tuple("x" * values.shape[1]), values), EDGE)
+    later = median_of_stretches(rest.steps, rest.values)
+    return np.where(np.isnan(later), median_of_stretches(steps, values), later)
 
 
-def over_stretches(steps: Floats, values: Floats) -> Floats:
+def median_of_stretches(steps: Floats, values: Floats) -> Floats:
     """Median over the medians of up to 64 equal stretches of steps, of `values[n, m]`. Shape `[m]`."""
     span = float(steps[-1] - steps[0])
     place = (
@@ -194,7 +196,7 @@ def edge(values: Floats) -> Floats:
     return np.asarray(values[np.argmax(~np.isnan(values), axis=0), np.arange(values.shape[1])])
 
 
-def not_finite(
+def nonfinite_rows(
     panels: Mapping[str, Panel], counted: str, kind: Kind
 ) -> dict[str, tuple[float, float | None, bool]]:
     """Module -> (share of sampled rows that were not finite, the first such step, whether the last row is

@@ -38,7 +38,7 @@ def union(given: Stretches) -> Stretches:
     return Stretches(starts[begins], reach[np.append(begins[1:], True)])
 
 
-def covered(given: Stretches, windows: Stretches) -> Floats:
+def covered_time(given: Stretches, windows: Stretches) -> Floats:
     """How much of each of `windows[w]` the stretches cover, overlaps counted once; shape `[w]`."""
     whole = union(given)
     if not len(whole.starts):
@@ -58,14 +58,14 @@ def exclusive(parts: dict[str, Stretches], windows: Stretches) -> dict[str, Floa
     together, taken, split = NONE, np.zeros(len(windows.starts)), {}
     for name, part in parts.items():
         together = union(together | part)
-        now = covered(together, windows)
+        now = covered_time(together, windows)
         split[name] = np.maximum(now - taken, 0.0)
         taken = now
     split[""] = np.maximum(windows.stops - windows.starts - taken, 0.0)
     return split
 
 
-def between(given: Stretches, windows: Stretches) -> tuple[Stretches, Ints]:
+def gaps_between(given: Stretches, windows: Stretches) -> tuple[Stretches, Ints]:
     """The gaps that the stretches leave in each of disjoint ascending windows, and in which window `[g]`
     each is."""
     edges = np.unique(np.concatenate([windows.starts, windows.stops]))
@@ -78,7 +78,7 @@ def between(given: Stretches, windows: Stretches) -> tuple[Stretches, Ints]:
     return Stretches(gaps.starts[inside], gaps.stops[inside]), at[inside]
 
 
-def bridged(given: Stretches, separators: Floats) -> Stretches:
+def bridge_gaps(given: Stretches, separators: Floats) -> Stretches:
     """The union, with gaps closed that hold none of `separators`."""
     whole, marks = union(given), np.sort(separators)
     if len(whole.starts) < 2:
@@ -96,7 +96,7 @@ class Nested(NamedTuple):
     top: Ints
 
 
-def nested(given: Stretches, threads: Ints) -> Nested:
+def nest_calls(given: Stretches, threads: Ints) -> Nested:
     """Calls that nest properly within a thread. O(n log n)."""
     own = given.stops - given.starts
     top = np.ones(len(own), dtype=np.int64)

@@ -40,7 +40,7 @@ def start_up(n: int, share: float) -> int:
     return int(min(max(share * n, 1), n // 3))
 
 
-def condensed(values: Floats, limit: int = 1000) -> tuple[Floats, Ints]:
+def condense(values: Floats, limit: int = 1000) -> tuple[Floats, Ints]:
     """`limit` block medians of `values[n]` (or the values themselves, up to four times as many), and the row
     number at which each block starts."""
     if len(values) <= 4 * limit:
@@ -83,7 +83,7 @@ def read_durations(features: Features) -> Duration:
         if curve is None:
             continue
         queued = features.curve("time/queued") if name == "time/step" else None
-        every = curve.values if queued is None or not queued.n else without_queue(curve, queued)
+        every = curve.values if queued is None or not queued.n else without_queue_time(curve, queued)
         real = (every > SHORTEST) & (every < 1 / SHORTEST)
         if real.any():
             steps, values = curve.steps[real], every[real]
@@ -95,7 +95,7 @@ def read_durations(features: Features) -> Duration:
     return Duration("time/step", np.empty(0), np.empty(0))
 
 
-def without_queue(curve: Curve, queued: Curve) -> Floats:
+def without_queue_time(curve: Curve, queued: Curve) -> Floats:
     """Step times less what of them was spent without a processor; a step of which that is not known is
     kept."""
     taken = np.where(np.isin(curve.steps, queued.steps), queued.at_steps(curve.steps), 0.0)
@@ -136,7 +136,7 @@ def levels(values: Floats, *, least: float, score: float, margin: int) -> list[L
     sums (Scott and Knott 1974), then the weakest is taken back until every one that is left separates levels
     `least` apart (units of the values) and `score` times their noise. Isolated outliers of up to two rows
     are removed first (running median of five); both sides of a candidate have `margin` rows."""
-    y, first = condensed(values)
+    y, first = condense(values)
     noise = difference_noise(y)
     if len(y) >= 7:
         y = running_median(y, 5)
@@ -166,7 +166,7 @@ def is_stairs(values: Floats, found: Sequence[Level]) -> bool:
     by the sum of absolute distances after a running median of five."""
     if len(found) < 2:
         return False
-    y, first = condensed(values)
+    y, first = condense(values)
     y = running_median(y, 5) if len(y) >= 7 else y
     at = np.arange(len(y), dtype=np.float64)
     line = np.polyval(np.polyfit(at, y, 1), at)
@@ -273,7 +273,7 @@ def periodic(rows: Ints, *, tolerance: float) -> bool:
     return bool(np.mean(off <= max(tolerance, 1.0 / period if period > 4 else 0.0)) >= 0.9)
 
 
-def near(steps: Floats, others: Floats) -> Bools:
+def is_near(steps: Floats, others: Floats) -> Bools:
     """For each of `steps[n]` (ascending) whether one of `others` is in the interval that ends there or in
     the one that begins there. Shape `[n]`."""
     if len(steps) < 2 or len(others) == 0:
@@ -292,7 +292,7 @@ def halvings(scale: Floats) -> Floats:
     return -np.diff(logs, prepend=logs[:1])
 
 
-def settles(scale: Floats, *, rows: int) -> int | None:
+def settling_row(scale: Floats, *, rows: int) -> int | None:
     """Row at which the search for the first loss scale ends: from there on `rows` rows pass without a fall.
     None when that never happens."""
     falls = np.flatnonzero(halvings(scale) > 0)
@@ -302,7 +302,7 @@ def settles(scale: Floats, *, rows: int) -> int | None:
     return int(starts[quiet[0]]) if len(quiet) else None
 
 
-def per_row(counts: Floats) -> Floats:
+def events_per_row(counts: Floats) -> Floats:
     """Events per row from `counts[n]`, which either says how many there were since the row before, or (when
     it never falls and ends higher than it began) how many there were so far."""
     if len(counts) > 1 and never_falls(counts) and counts[-1] > counts[0]:

@@ -47,8 +47,8 @@ def memory_of(run: Run) -> Memory | None:
         return None
     available = setup.number("memory_available") or bytes_in(TOTAL, message)
     if measured:
-        return from_line(setup, weights, gradients, state, available)
-    return from_message(run, message, (weights, gradients, state), available)
+        return memory_by_batch_size(setup, weights, gradients, state, available)
+    return memory_from_error(run, message, (weights, gradients, state), available)
 
 
 def standing_kinds(setup: Setup) -> tuple[float | None, float | None, float | None]:
@@ -80,7 +80,7 @@ def bytes_in(pattern: str, message: str) -> float | None:
         return None
 
 
-def from_line(
+def memory_by_batch_size(
     setup: Setup, weights: float, gradients: float, state: float, available: float | None
 ) -> Memory:
     """From a step at two batch sizes: what grows with the batch, and what does not."""
@@ -105,7 +105,7 @@ def from_line(
         batch=batch, needed=standing + whole, available=available, standing=standing, fixed=fixed, per_sample=slope,
         largest=largest, needs=needs,
     )  # fmt: skip
-    options = (*by_line(made, gradients - inside), *by_other_means(made, setup, state))
+    options = (*batch_options(made, gradients - inside), *memory_saving_options(made, setup, state))
     return msgspec.structs.replace(made, options=options)
 
 
@@ -113,7 +113,7 @@ def fits(made: Memory, size: float) -> bool | None:
     return None if made.available is None else size <= USABLE * made.available
 
 
-def by_line(made: Memory, gathered: float = 0.0) -> Iterator[Option]:
+def batch_options(made: Memory, gathered: float = 0.0) -> Iterator[Option]:
     """Other batches: the largest that fits, with accumulation to the same number of samples, or half. From
     the second part of a batch on all gradients are held from the start: `gathered` bytes more than at the
     peak of a whole one."""
@@ -131,7 +131,7 @@ def by_line(made: Memory, gathered: float = 0.0) -> Iterator[Option]:
         yield Option(f"batches of {batch // 2}, accumulated over 2", need, fits(made, need), "line")
 
 
-def by_other_means(made: Memory, setup: Setup, state: float) -> Iterator[Option]:
+def memory_saving_options(made: Memory, setup: Setup, state: float) -> Iterator[Option]:
     """The same batch in bfloat16, with recomputed activations, with a smaller state of the optimizer."""
     half = setup.number("memory_step_bfloat16")
     whole = made.needed - made.standing
@@ -150,7 +150,7 @@ def by_other_means(made: Memory, setup: Setup, state: float) -> Iterator[Option]
         yield Option("an optimizer with a state of 8 bits", need, fits(made, need), "estimate")
 
 
-def from_message(
+def memory_from_error(
     run: Run, message: str, kinds: tuple[float, float, float], available: float | None
 ) -> Memory | None:
     """From the error's own numbers: what was taken, and what was asked for on top. On the host, whose
@@ -180,7 +180,7 @@ def from_message(
         batch=batch, needed=needed, available=available, standing=weights + state, fixed=gradients, per_sample=slope,
         largest=largest, needs=tuple(needs),
     )  # fmt: skip
-    options = (*(by_line(made) if slope else ()), *by_other_means(made, setup, state))
+    options = (*(batch_options(made) if slope else ()), *memory_saving_options(made, setup, state))
     return msgspec.structs.replace(made, options=options)
 
 
@@ -195,7 +195,7 @@ def profile_of(run: Run) -> Profile | None:
     """Where a step's time goes; None for a run that was not traced. Errors: none."""
     if "operator_time" not in run.panels or "time/step" not in run.series:
         return None
-    typical = middle(run.series["time/step"].values)
+    typical = middle_rows(run.series["time/step"].values)
     whole = mean(run, "time/step", typical)
     seconds = {
         WORDS.get(part, part): mean(run, f"time/{part}", typical)
@@ -214,7 +214,7 @@ def profile_of(run: Run) -> Profile | None:
     )
 
 
-def middle(seconds: Floats) -> Ints:
+def middle_rows(seconds: Floats) -> Ints:
     """The rows of the middle half of steps by their length; all of fewer than four."""
     n = len(seconds)
     order = np.argsort(seconds, kind="stable")

@@ -52,7 +52,7 @@ def name_of(signal: str, rank: int, ranks: Sequence[int], run: Run) -> str:
     return signal if bare else numbered
 
 
-def by_rank(features: Features, signal: str) -> ByRank | None:
+def series_by_rank(features: Features, signal: str) -> ByRank | None:
     """A series of all processes that have it, at their common steps; None where fewer than two do."""
     ranks = ranks_of(features.run)
     held = {rank: features.curve(name_of(signal, rank, ranks, features.run)) for rank in ranks}
@@ -90,7 +90,7 @@ def rows_of(panel: Panel, steps: Floats, modules: set[str]) -> Floats:
     return np.asarray(panel.values[np.searchsorted(panel.steps, steps)][:, [i for _, i in columns]])
 
 
-def apart(values: Floats) -> Floats:
+def spread_over_ranks(values: Floats) -> Floats:
     """By how much the rows of `values[r, n]` differ, as a share of the largest; 0 where all are 0. Shape
     `[n]`."""
     high, low = values.max(axis=0), values.min(axis=0)
@@ -132,7 +132,7 @@ class Count(msgspec.Struct, frozen=True):
     other: float
 
 
-def count_apart(run: Run, share: float) -> Count | None:
+def lagging_count(run: Run, share: float) -> Count | None:
     """The rank that counts the fewest steps, though it reported until the others did: fewer by a `share` of
     them. None where all count the same, or times are not known."""
     reports = reports_of(run)
@@ -166,10 +166,10 @@ class Mean(msgspec.Struct, frozen=True):
     steps: Floats
 
 
-def exchanged(features: Features) -> Mean | None:
+def exchanged_mean(features: Features) -> Mean | None:
     """From the sums over gradients before and after the exchange (their clipping undone); None where not all
     processes of the run recorded them, or they use gradients of their own."""
-    own, used = by_rank(features, "exchange/own"), by_rank(features, "exchange/used")
+    own, used = series_by_rank(features, "exchange/own"), series_by_rank(features, "exchange/used")
     world = features.run.setup.number("world_size")
     if own is None or used is None or own.ranks != used.ranks or len(own.ranks) != world:
         return None
@@ -179,7 +179,7 @@ def exchanged(features: Features) -> Mean | None:
         ratio = np.where(np.isin(steps, clipped.steps), clipped.at_steps(steps), 1.0)
         mean, made, steps = mean[ratio > 0], made[:, ratio > 0] / ratio[ratio > 0], steps[ratio > 0]
     size = float(np.square(mean).sum())
-    if not len(steps) or size <= 0 or float(median(apart(made))) > SIMILAR:
+    if not len(steps) or size <= 0 or float(median(spread_over_ranks(made))) > SIMILAR:
         return None
     together = made.mean(axis=0)
     slope = float((together * mean).sum()) / size

@@ -15,7 +15,7 @@ from traindx.features.statistics.smoothing import (
     running_median,
     trend,
 )
-from traindx.features.statistics.trends import Slope, fitted, legendre, rank_correlation, slope
+from traindx.features.statistics.trends import Slope, fit_polynomial, legendre, rank_correlation, slope
 
 __all__ = [
     "TREND_PARTS",
@@ -25,7 +25,7 @@ __all__ = [
     "block_medians",
     "difference_noise",
     "distinct",
-    "fitted",
+    "fit_polynomial",
     "legendre",
     "median",
     "median_error",

@@ -6,7 +6,7 @@ import numpy as np
 
 from traindx.features.statistics.noise import autocorrelation, robust_sigma
 from traindx.features.statistics.smoothing import block_edges, block_medians
-from traindx.features.statistics.trends import fitted
+from traindx.features.statistics.trends import fit_polynomial
 from traindx.vocabulary import Floats
 
 TAIL = 0.15  # share of a signal that counts as its end
@@ -53,8 +53,8 @@ def end_level(values: Floats, *, degree: int) -> EndLevel:
     x = np.linspace(-1.0, 1.0, len(history))
     edges = block_edges(len(history), BLOCKS)
     centres = (x[edges[:-1]] + x[edges[1:] - 1]) / 2
-    history = drawn_in(history, fitted(centres, block_medians(history, BLOCKS), x, degree))
-    residual = history - fitted(x, history, x, degree)
+    history = pull_in_outliers(history, fit_polynomial(centres, block_medians(history, BLOCKS), x, degree))
+    residual = history - fit_polynomial(x, history, x, degree)
     error, freedom = autoregressive_error(residual, tail, degree)
     wide = t975(freedom) * error
     if tail >= 2 * BLOCKS:
@@ -63,7 +63,7 @@ def end_level(values: Floats, *, degree: int) -> EndLevel:
     return EndLevel(float(history[-tail:].mean()), error, wide)
 
 
-def drawn_in(values: Floats, rough: Floats) -> Floats:
+def pull_in_outliers(values: Floats, rough: Floats) -> Floats:
     """`values[n]` with those that are more than 4 robust sigma from `rough[n]` moved to that distance."""
     residual = values - rough
     bound = 4.0 * robust_sigma(residual)

@@ -14,13 +14,13 @@ def robust_sigma(values: Floats) -> float:
     than half the values are equal (coarse number formats)."""
     if len(values) == 0:
         return 0.0
-    values = values[:: sampling(len(values))]
+    values = values[:: sample_stride(len(values))]
     centred = np.abs(values - median(values))
     mad = float(median(centred))
     return MAD_TO_SIGMA * mad if mad > 0 else 1.2533 * float(np.mean(centred))
 
 
-def sampling(n: int) -> int:
+def sample_stride(n: int) -> int:
     """The distance between the points of an even sample of `n`, which gives a scale to one percent."""
     return n // SAMPLE if n > 2 * SAMPLE else 1
 
@@ -37,7 +37,7 @@ def difference_noise(values: Floats) -> float:
     else 0."""
     if len(values) < 4:
         return 0.0
-    step = sampling(len(values) - 2)  # of the differences only those are computed that are used
+    step = sample_stride(len(values) - 2)  # of the differences only those are computed that are used
     second = values[2::step] - 2.0 * values[1:-1:step] + values[:-2:step]
     return robust_sigma(second) / float(np.sqrt(6.0))
 

@@ -63,7 +63,7 @@ def legendre(x: Floats, degree: int) -> Floats:
     return design
 
 
-def fitted(x: Floats, y: Floats, at: Floats, degree: int) -> Floats:
+def fit_polynomial(x: Floats, y: Floats, at: Floats, degree: int) -> Floats:
     """Values at `at[m]` of the least-squares polynomial through `x[n]`, `y[n]`."""
     low, high = float(x.min()), float(x.max())
     middle, half = (low + high) / 2, (high - low) / 2 or 1.0

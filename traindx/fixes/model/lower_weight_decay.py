@@ -6,12 +6,12 @@ embeddings. To test it, set the decay to zero: if the loss does not get lower, t
 Verify: the weight norm no longer falls during the whole run, and the training loss gets lower.
 """
 
-from traindx.fixes.api import fix, lowered_to
+from traindx.fixes.api import fix, propose_lower
 
 FIX = fix(
     __name__,
     __doc__,
-    propose=lowered_to("weight_decay", 0.0001, "lower the weight decay"),
+    propose=propose_lower("weight_decay", 0.0001, "lower the weight decay"),
     applicability="runtime",
     causes=("weight-decay-too-high", "insufficient-capacity"),
     expected="training and validation loss both reach lower values",

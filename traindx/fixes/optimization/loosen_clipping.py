@@ -7,12 +7,14 @@ by norm.
 Verify: fewer than a tenth of the steps are clipped.
 """
 
-from traindx.fixes.api import fix, scaled
+from traindx.fixes.api import fix, propose_scaled
 
 FIX = fix(
     __name__,
     __doc__,
-    propose=scaled("clip_norm", 10, "raise the clip norm", ", to about twice the usual gradient norm"),
+    propose=propose_scaled(
+        "clip_norm", 10, "raise the clip norm", ", to about twice the usual gradient norm"
+    ),
     idioms={
         "keras": "global_clipnorm or clipnorm of the optimizer",
         "jax": "optax.clip_by_global_norm",

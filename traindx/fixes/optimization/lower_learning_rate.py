@@ -11,12 +11,12 @@ it.
 Verify: with the same seed the loss falls within a hundred steps, and the gradient norm stops growing.
 """
 
-from traindx.fixes.api import fix, scaled
+from traindx.fixes.api import fix, propose_scaled
 
 FIX = fix(
     __name__,
     __doc__,
-    propose=scaled("lr", 0.1, "lower the learning rate"),
+    propose=propose_scaled("lr", 0.1, "lower the learning rate"),
     applicability="runtime",
     causes=(
         "learning-rate-too-high",

@@ -6,12 +6,12 @@ need a lower learning rate and a warm-up.
 Verify: with the same learning rate, the slow oscillations are gone.
 """
 
-from traindx.fixes.api import fix, lowered_to
+from traindx.fixes.api import fix, propose_lower
 
 FIX = fix(
     __name__,
     __doc__,
-    propose=lowered_to("momentum", 0.9, "lower the momentum"),
+    propose=propose_lower("momentum", 0.9, "lower the momentum"),
     applicability="runtime",
     causes=("momentum-too-high",),
     expected="the slow oscillations disappear",

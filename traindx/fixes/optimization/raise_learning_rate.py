@@ -10,12 +10,12 @@ number of devices or accumulation steps.
 Verify: the loss falls faster in proportion, and does not rise in the first hundred steps.
 """
 
-from traindx.fixes.api import fix, scaled
+from traindx.fixes.api import fix, propose_scaled
 
 FIX = fix(
     __name__,
     __doc__,
-    propose=scaled("lr", 10, "raise the learning rate"),
+    propose=propose_scaled("lr", 10, "raise the learning rate"),
     applicability="runtime",
     causes=("learning-rate-too-low", "batch-too-large", "undertrained", "unsuitable-optimizer"),
     expected="the loss falls about ten times faster",

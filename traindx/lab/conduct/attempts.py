@@ -15,7 +15,7 @@ from traindx.capture.framework import frameworks
 from traindx.capture.interventions import parse
 from traindx.capture.launch.command import Ended, Request, environment
 from traindx.capture.launch.folder import start_folder
-from traindx.capture.launch.stages import experiment_stopped, recorded, steps_over, why_nothing
+from traindx.capture.launch.stages import experiment_stopped, has_records, steps_over, why_nothing
 from traindx.errors import ReadError
 from traindx.lab.conduct import experiment
 from traindx.lab.conduct.warm import Warm
@@ -112,7 +112,7 @@ class RecordWatch:
 
     def __call__(self) -> bool:
         begun = time.monotonic()
-        if begun < self.next or not recorded(self.out):
+        if begun < self.next or not has_records(self.out):
             return False
         try:
             answer = self.question(pipeline.read(self.out))
@@ -155,8 +155,8 @@ def attempt(
     if traces:
         return Attempt(done, pipeline.read(traces[0]))
     refused = experiment_stopped(out)
-    if refused or not recorded(out):
-        return Attempt(done, None, refused or why_not(done, command))
+    if refused or not has_records(out):
+        return Attempt(done, None, refused or why_no_record(done, command))
     return Attempt(done, pipeline.read(out))
 
 
@@ -193,7 +193,7 @@ class Starter:
         shutil.rmtree(out)
         again = attempt(command, out, interventions, steps, **options)
         if again.conducted.ok or (again.run is not None and tried.run is None):
-            self.warm.give_up(f"in one of these the script {done.how_it_ended()}")
+            self.warm.give_up(f"in one of these the script {done.describe_end()}")
         return again
 
     def loads(self) -> bool:
@@ -213,10 +213,10 @@ class Starter:
         return f"every start loaded its libraries anew: {why}" if why else ""
 
 
-def why_not(done: experiment.Conducted, command: Sequence[str]) -> str:
+def why_no_record(done: experiment.Conducted, command: Sequence[str]) -> str:
     """Why a command left no record."""
     if done.ended != "finished":
-        return f"the script {done.how_it_ended()} before its first step"
+        return f"the script {done.describe_end()} before its first step"
     why = why_nothing(
         done.out, command, Ended(done.status, done.signal, done.seconds), frameworks("experiment")
     )
@@ -231,7 +231,7 @@ def why_not(done: experiment.Conducted, command: Sequence[str]) -> str:
 
 def fence_notes(done: experiment.Conducted) -> list[str]:
     """What the user should know where the kernel did not confine the script, and about the network."""
-    changed, linked = (some(names) for names in (done.changed, done.linked))
+    changed, linked = (name_some(names) for names in (done.changed, done.linked))
     return [
         # If everything was fenced, somebody else changed these files.
         *([f"files of the project changed meanwhile: {changed}"] if changed and done.unfenced else []),
@@ -241,6 +241,6 @@ def fence_notes(done: experiment.Conducted) -> list[str]:
     ]  # fmt: skip
 
 
-def some(names: Sequence[str], most: int = 3) -> str:
+def name_some(names: Sequence[str], most: int = 3) -> str:
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more

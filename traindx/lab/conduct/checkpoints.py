@@ -19,7 +19,7 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
-from traindx.lab.conduct.scratch import LINKED, linked_whole
+from traindx.lab.conduct.scratch import LINKED, is_linked_as_whole
 from traindx.vocabulary import Fact
 
 SUFFIXES = (".pt", ".pth", ".ckpt", ".safetensors")
@@ -112,7 +112,7 @@ def found_in(folder: Path) -> list[Path]:
         for entry in inside:
             path = Path(entry.path)
             if entry.is_dir(follow_symlinks=False):
-                if depth < DEEP and entry.name not in LINKED and not linked_whole(path):
+                if depth < DEEP and entry.name not in LINKED and not is_linked_as_whole(path):
                     waiting.append((path, depth + 1))
             elif entry.is_file() and (path.suffix in SUFFIXES or entry.name in NAMES):
                 found.append(path)

@@ -18,7 +18,7 @@ import struct
 import sys
 from collections.abc import Iterator, Sequence
 
-from traindx.lab.conduct.fence import checked, libc, version
+from traindx.lab.conduct.fence import check_result, libc, version
 
 TRY = (
     "import sys; sys.path.insert(0, sys.argv[1]); "
@@ -49,10 +49,10 @@ def possible() -> bool:
         return False
     import subprocess
 
-    from traindx.temporary import SCRATCH, room  # not where a keeper enters one
+    from traindx.temporary import SCRATCH, temporary_folder  # not where a keeper enters one
 
     home = os.path.join(os.path.dirname(__file__), "..", "..", "..")  # the folder that holds the package
-    with room(SCRATCH) as place:
+    with temporary_folder(SCRATCH) as place:
         command = [sys.executable, "-I", "-S", "-c", TRY, home, str(place)]
         return not subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, check=False
@@ -76,22 +76,22 @@ def enter(place: str, writable: Sequence[str], caches: Sequence[str], network: b
     scratch folder `place`, and `writable`. Gives descriptors of the counters of its network. Raises
     OSError."""
     addresses = re.findall(r"\|-- (\S+)\s+/32 host LOCAL", read("/proc/net/fib_trie"))
-    sockets = [] if network else list(listening([place, *writable]))
+    sockets = [] if network else list(listening_sockets([place, *writable]))
     unprivileged = separate(NEWNS | (0 if network else NEWNET))
-    checked(libc().mount(None, b"/", None, ALL_PRIVATE, None))
+    check_result(libc().mount(None, b"/", None, ALL_PRIVATE, None))
     trees = {
         path: tree(path) for path in (place, *LIVE, *map(os.path.realpath, writable)) if os.path.exists(path)
     }
     if os.sep not in trees:
         everything_read_only()
-    share_anew(place, trees.pop(place))
-    for number, path in enumerate(apart(caches)):
+    attach_shared_memory(place, trees.pop(place))
+    for number, path in enumerate(without_nested_folders(caches)):
         layer(path, os.path.join(place, "layers", str(number)))
     for path in sorted(trees):
         attach(path, trees[path])
     for path in sockets:
         with contextlib.suppress(FileNotFoundError):  # it has gone since it was listed
-            mounted("/dev/null", path, None, BIND)
+            mount("/dev/null", path, None, BIND)
     os.chdir(os.getcwd())  # what was the folder until now is beneath the new mounts
     if not network:
         connect_to_itself(addresses)
@@ -107,7 +107,7 @@ def separate(kinds: int) -> bool:
     if os.geteuid() == 0 and libc().unshare(kinds) == 0:
         return False
     user, group = os.geteuid(), os.getegid()
-    checked(libc().unshare(kinds | NEWUSER))
+    check_result(libc().unshare(kinds | NEWUSER))
     for name, text in (
         ("setgroups", "deny"),
         ("uid_map", f"{user} {user} 1"),
@@ -120,49 +120,49 @@ def separate(kinds: int) -> bool:
 
 def tree(path: str) -> int:
     """A copy of the mounts at a path, as writable as they are now, to be attached later."""
-    return checked(libc().syscall(OPEN_TREE, HERE, os.fsencode(path), CLONE | RECURSIVE | os.O_CLOEXEC))
+    return check_result(libc().syscall(OPEN_TREE, HERE, os.fsencode(path), CLONE | RECURSIVE | os.O_CLOEXEC))
 
 
 def attach(path: str, mounts: int) -> None:
     if not os.path.exists(path):
         os.makedirs(path)  # in a new /dev/shm
-    checked(libc().syscall(MOVE_MOUNT, mounts, b"", HERE, os.fsencode(path), BY_DESCRIPTOR))
+    check_result(libc().syscall(MOVE_MOUNT, mounts, b"", HERE, os.fsencode(path), BY_DESCRIPTOR))
     os.close(mounts)
 
 
 def everything_read_only() -> None:
     """Also what is mounted in other places; a right to write that is missing already is not given."""
     attributes = struct.pack("QQQQ", 1, 0, 0, 0)
-    checked(libc().syscall(MOUNT_SETATTR, HERE, b"/", RECURSIVE, attributes, len(attributes)))
+    check_result(libc().syscall(MOUNT_SETATTR, HERE, b"/", RECURSIVE, attributes, len(attributes)))
 
 
-def mounted(source: str, target: str, kind: str | None, flags: int, options: str = "") -> None:
+def mount(source: str, target: str, kind: str | None, flags: int, options: str = "") -> None:
     names = [None if name is None else os.fsencode(name) for name in (source, target, kind)]
-    checked(libc().mount(*names, flags, os.fsencode(options)))
+    check_result(libc().mount(*names, flags, os.fsencode(options)))
 
 
-def share_anew(place: str, room: int) -> None:
+def attach_shared_memory(place: str, room: int) -> None:
     """Attach the scratch folder, and an empty /dev/shm as large as the existing one, with links to its
     content: it may hold data, and even the scratch folder."""
     if not os.path.isdir(SHARED):
         return attach(place, room)
     before, size = os.path.join(place, "shm"), os.statvfs(SHARED)
-    entries = [name for name in os.listdir(SHARED) if not within(place, os.path.join(SHARED, name))]
+    entries = [name for name in os.listdir(SHARED) if not is_within(place, os.path.join(SHARED, name))]
     old = tree(SHARED)
-    mounted("tmpfs", SHARED, "tmpfs", NO_SUID_NO_DEVICES, f"mode=1777,size={size.f_blocks * size.f_frsize}")
+    mount("tmpfs", SHARED, "tmpfs", NO_SUID_NO_DEVICES, f"mode=1777,size={size.f_blocks * size.f_frsize}")
     attach(place, room)
     attach(before, old)
     for name in entries[:MOST]:
         os.symlink(os.path.join(before, name), os.path.join(SHARED, name))
 
 
-def apart(paths: Sequence[str]) -> list[str]:
+def without_nested_folders(paths: Sequence[str]) -> list[str]:
     """Existing folders, none within another unless it is a mount, which a layer on the outer one would
     hide."""
     folders = sorted({os.path.realpath(path) for path in paths if os.path.isdir(path)})
     mounts = [line.split()[4] for line in read("/proc/self/mountinfo").splitlines()]
-    inner = {mount for mount in mounts for folder in folders if mount != folder and within(mount, folder)}
-    outer = [one for one in folders if not any(one != other and within(one, other) for other in folders)]
+    inner = {mount for mount in mounts for folder in folders if mount != folder and is_within(mount, folder)}
+    outer = [one for one in folders if not any(one != other and is_within(one, other) for other in folders)]
     return sorted({*outer, *(one for one in inner if os.path.isdir(one))})
 
 
@@ -173,27 +173,27 @@ def layer(path: str, place: str) -> None:
     for in_memory in (False, True):
         with contextlib.suppress(OSError):
             if in_memory:
-                mounted("tmpfs", place, "tmpfs", NO_SUID_NO_DEVICES)
+                mount("tmpfs", place, "tmpfs", NO_SUID_NO_DEVICES)
             os.makedirs(upper)
             os.makedirs(work)
-            mounted(
+            mount(
                 "overlay", path, "overlay", 0, f"lowerdir={path},upperdir={upper},workdir={work},userxattr"
             )
             return
 
 
-def within(path: str, folder: str) -> bool:
+def is_within(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
-def listening(open_too: Sequence[str]) -> Iterator[str]:
+def listening_sockets(open_too: Sequence[str]) -> Iterator[str]:
     """Sockets in the file system: those that the kernel lists, and those in /run, which another container
     may serve."""
     listed = (line.split(None, 7)[7:] for line in read("/proc/net/unix").splitlines()[1:])
     named = {os.path.realpath(words[0]) for words in listed if words and words[0].startswith(os.sep)}
     open_ones = [*SERVICES, *open_too, os.environ.get("CUDA_MPS_PIPE_DIRECTORY", SERVICES[-1])]
     for path in named | set(sockets_in(RUN, DEPTH)):
-        if os.path.exists(path) and not any(within(path, os.path.realpath(one)) for one in open_ones):
+        if os.path.exists(path) and not any(is_within(path, os.path.realpath(one)) for one in open_ones):
             yield path
 
 
@@ -226,7 +226,7 @@ def connect_to_itself(addresses: Sequence[str]) -> None:
 
 def drop_capabilities() -> None:
     """A process that is forked instead of started would keep what its namespace gave it."""
-    checked(libc().capset(struct.pack("Ii", CAPABILITIES, 0), bytes(24)))
+    check_result(libc().capset(struct.pack("Ii", CAPABILITIES, 0), bytes(24)))
 
 
 def read(path: str) -> str:
@@ -237,7 +237,7 @@ def read(path: str) -> str:
         return ""  # a kernel without that protocol
 
 
-def wanted(counters: Sequence[str]) -> bool:
+def wanted_network(counters: Sequence[str]) -> bool:
     """Whether a connection or a datagram found no way out, by the text of the counters; also a question to a
     name server on this machine, which is not in the experiment's network."""
     rows = [line.split() for text in counters for line in text.splitlines()]

@@ -66,7 +66,9 @@ def script_of(command: Sequence[str], folder: Path) -> Path | None:
 def pins(command: Sequence[str], folder: Path, running: Mapping[str, str]) -> dict[str, Fact]:
     """What is pinned for the script, compared with the `running` versions (package -> version)."""
     script = script_of(command, folder)
-    wanted = {n.lower() for n in (imported(script) if script is not None else running)} & set(running)
+    wanted = {n.lower() for n in (imported_packages(script) if script is not None else running)} & set(
+        running
+    )
     file = pin_file((script or folder / "x").parent, folder)
     if file is None:
         return {"pins_file": "none"}
@@ -74,19 +76,19 @@ def pins(command: Sequence[str], folder: Path, running: Mapping[str, str]) -> di
     wrong = [
         f"{name} {pinned[name]} ({running[name]} is running)"
         for name in sorted(set(running) & set(pinned))
-        if pinned[name] and not same(str(pinned[name]), running[name])
+        if pinned[name] and not is_same_version(str(pinned[name]), running[name])
     ]
     missing = sorted(name for name in wanted if not pinned.get(name))
     return {"pins_file": file.name, "pins_mismatched": ", ".join(wrong), "pins_missing": ", ".join(missing)}
 
 
-def same(pinned: str, running: str) -> bool:
+def is_same_version(pinned: str, running: str) -> bool:
     """Whether a version is the pinned one: local parts (+cpu) and stars are not compared."""
     wanted, have = pinned.partition("+")[0], running.partition("+")[0]
     return have.startswith(wanted[:-1]) if wanted.endswith("*") else wanted == have
 
 
-def imported(script: Path) -> set[str]:
+def imported_packages(script: Path) -> set[str]:
     """Top-level packages that a script imports; none where it cannot be parsed."""
     try:
         with script.open("rb") as stream:  # a hole of gigabytes is not read to its end
@@ -121,7 +123,7 @@ def read_pins(file: Path) -> Iterator[tuple[str, str]]:
     """(package, version; "" where it is named without one) of a file; nothing where it is damaged."""
     text = file.read_bytes()[:FILE_BYTES].decode("utf-8", "replace")
     if file.suffix == ".lock" and file.name != "requirements.lock":
-        yield from locked(file, text)
+        yield from locked_packages(file, text)
     elif file.name == "pyproject.toml":
         with contextlib.suppress(tomllib.TOMLDecodeError, AttributeError, TypeError):
             listed = tomllib.loads(text).get("project", {}).get("dependencies", [])
@@ -131,7 +133,7 @@ def read_pins(file: Path) -> Iterator[tuple[str, str]]:
             yield from requirement(line.strip().removeprefix("- "))
 
 
-def locked(file: Path, text: str) -> Iterator[tuple[str, str]]:
+def locked_packages(file: Path, text: str) -> Iterator[tuple[str, str]]:
     """Packages of a lock file."""
     try:
         if file.name == "Pipfile.lock":

@@ -91,7 +91,7 @@ class Conducted(NamedTuple):
         """Whether the command finished without an error."""
         return self.ended == "finished" and not self.status and not self.signal
 
-    def how_it_ended(self) -> str:
+    def describe_end(self) -> str:
         """How it ended, as a clause for the user."""
         if self.ended == "finished" and self.signal:
             return f"killed by signal {self.signal}"
@@ -174,7 +174,7 @@ def conduct(
     here = (folder or Path.cwd()).resolve()
     base = dict(os.environ if base is None else base)
     before = scratch.state(scratch.project(here))
-    copy = copied(command, here, base, copied_bytes, edited)
+    copy = copy_project(command, here, base, copied_bytes, edited)
     begun = time.monotonic()
     try:
         inside = with_threads(scratch.environment_in(base, copy), threads)
@@ -187,11 +187,11 @@ def conduct(
         changed = scratch.changes(before, scratch.state(copy.root), except_in=records)
     finally:
         scratch.remove(copy.place)
-    done = conducted(out, tuple(interventions), time.monotonic() - begun, tail, answer, network)
+    done = read_answer(out, tuple(interventions), time.monotonic() - begun, tail, answer, network)
     return done._replace(linked=copy.linked, left_out=copy.left_out, changed=changed)
 
 
-def copied(
+def copy_project(
     command: Sequence[str], here: Path, base: Mapping[str, str], most: int, edited: Mapping[str, str]
 ) -> scratch.Scratch:
     """The scratch copy for a command. Raises ConfigError where there is no such program."""
@@ -212,7 +212,7 @@ def order(
     place = str(copy.place)
     view = {"place": place, "writable": writable, "caches": caches, "network": network}
     return {
-        "command": [scratch.moved(word, copy) for word in command],
+        "command": [scratch.redirect_paths(word, copy) for word in command],
         "seconds": limits[0],
         "grace": limits[1],
         "writable": [place, *DEVICES, *writable, *caches],
@@ -221,7 +221,7 @@ def order(
     }
 
 
-def conducted(
+def read_answer(
     out: Path,
     interventions: tuple[str, ...],
     seconds: float,
@@ -265,9 +265,9 @@ def run_under_keeper(
     try:
         keeper: Keeping | None = None
         if warm is not None:
-            keeper = forked(request, environment, copy, warm, (lifeline, answer, answers))
+            keeper = fork_keeper(request, environment, copy, warm, (lifeline, answer, answers))
             ended["warm"] = keeper is not None
-        keeper = keeper or started(request, environment, copy, output, lifeline, answer)
+        keeper = keeper or start_keeper(request, environment, copy, output, lifeline, answer)
     finally:
         os.close(lifeline)
         os.close(answer)
@@ -284,7 +284,7 @@ def run_under_keeper(
     return redact_text(output.tail.decode("utf-8", "replace")), ended
 
 
-def started(
+def start_keeper(
     request: Mapping[str, object],
     environment: Mapping[str, str],
     copy: scratch.Scratch,
@@ -306,7 +306,7 @@ def started(
     )
 
 
-def forked(
+def fork_keeper(
     request: Mapping[str, object],
     environment: Mapping[str, str],
     copy: scratch.Scratch,

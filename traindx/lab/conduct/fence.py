@@ -53,14 +53,14 @@ def restrict(writable: Sequence[str]) -> bool:
         return False
     rights = WRITE_FILE | ENTRIES | REFER | (TRUNCATE if known >= 3 else 0)
     wanted = Ruleset(rights, 0, SIGNALS if known >= 6 else 0)
-    rules = checked(
+    rules = check_result(
         libc().syscall(CREATE_RULESET, ctypes.byref(wanted), ctypes.sizeof(wanted), ctypes.c_uint32(0))
     )
     try:
         for path in filter(os.path.exists, writable):
             allow(rules, path, rights)
-        checked(libc().prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-        checked(libc().syscall(RESTRICT_SELF, rules, ctypes.c_uint32(0)))
+        check_result(libc().prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+        check_result(libc().syscall(RESTRICT_SELF, rules, ctypes.c_uint32(0)))
     finally:
         os.close(rules)
     return True
@@ -70,7 +70,7 @@ def allow(rules: int, path: str, rights: int) -> None:
     handle = os.open(path, O_PATH | os.O_CLOEXEC)
     try:
         beneath = Beneath(rights if os.path.isdir(path) else rights & ON_FILES, handle)
-        checked(libc().syscall(ADD_RULE, rules, 1, ctypes.byref(beneath), ctypes.c_uint32(0)))
+        check_result(libc().syscall(ADD_RULE, rules, 1, ctypes.byref(beneath), ctypes.c_uint32(0)))
     finally:
         os.close(handle)
 
@@ -91,7 +91,7 @@ def libc() -> ctypes.CDLL:
     return ctypes.CDLL(None, use_errno=True)
 
 
-def checked(result: int) -> int:
+def check_result(result: int) -> int:
     if result < 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))

@@ -68,7 +68,7 @@ def load(config: dict[str, Any]) -> str:
     """Import what must be loaded. Returns why this process cannot be forked, or ""."""
     reserve = config["reserve"]
     for name in config["early"]:
-        if outside(name.partition(".")[0], config["project"]):
+        if is_outside_project(name.partition(".")[0], config["project"]):
             attempt(name)
             if reserve in sys.modules:
                 return f"needs: {name}"
@@ -99,7 +99,7 @@ def threads() -> list[str]:
     return [name for number, name in found if number != os.getpid() and name not in FORKED_WELL]
 
 
-def outside(name: str, project: str) -> bool:
+def is_outside_project(name: str, project: str) -> bool:
     """Whether a module exists outside of the project, whose copy differs in every start."""
     try:
         spec = importlib.util.find_spec(name)
@@ -157,7 +157,7 @@ def become(request: dict[str, Any], config: dict[str, Any], reserve: Reserve) ->
     given = [os.path.abspath(entry) for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
     sys.path[:] = [*given, *(entry for entry in sys.path if entry not in config["path"])]
     sys.meta_path.insert(0, reserve)
-    forget(reserve)
+    reset_library_state(reserve)
     importlib.invalidate_caches()
     sys.orig_argv = list(request["command"])
     sys.modules.pop("sitecustomize", None)
@@ -165,7 +165,7 @@ def become(request: dict[str, Any], config: dict[str, Any], reserve: Reserve) ->
         importlib.import_module("sitecustomize")
 
 
-def forget(reserve: Reserve) -> None:
+def reset_library_state(reserve: Reserve) -> None:
     """Reset what libraries remember but what differs between processes."""
     if "tempfile" in sys.modules:
         sys.modules["tempfile"].tempdir = None  # type: ignore[attr-defined]

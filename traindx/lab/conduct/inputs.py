@@ -66,7 +66,7 @@ def inputs(command: Sequence[str], folder: Path, written: Sequence[str | Path] =
     words = [word.rpartition("=")[2] for word in command[1:]]
     named = [*words, *(os.fsdecode(path) for path in sorted(paths)[:MOST_PATHS])]
     left_out += map(Path, scratch.caches(os.environ))
-    for path in elsewhere(named, folder, root, left_out):
+    for path in paths_outside(named, folder, root, left_out):
         if (mark := mark_of(path, small_text(path, room), prints)) is not None:
             found[str(path)] = mark
     return {
@@ -106,7 +106,9 @@ def within_any(path: Path, places: Sequence[Path]) -> bool:
     return any(path == place or place in path.parents for place in places)
 
 
-def elsewhere(named: Sequence[str], folder: Path, root: Path, left_out: Sequence[Path]) -> Iterator[Path]:
+def paths_outside(
+    named: Sequence[str], folder: Path, root: Path, left_out: Sequence[Path]
+) -> Iterator[Path]:
     """The files and folders outside of the project `root` that some words name; a folder that holds the
     project, and the one for temporary files, change with everything that is done there."""
     shared = [*root.parents, Path(tempfile.gettempdir())]

@@ -90,7 +90,7 @@ class Unfinished(NamedTuple):
     changed: str
 
 
-def unfinished(base: Path, name: str, about: Mapping[str, Any], done: str) -> Unfinished:
+def find_unfinished(base: Path, name: str, about: Mapping[str, Any], done: str) -> Unfinished:
     """The newest folder `base`/`name`-... whose diary is about this, and which lacks the file `done`."""
     changed = ""
     for folder in (

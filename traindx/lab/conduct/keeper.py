@@ -135,7 +135,7 @@ class Keeper:
             answer = {"ended": ended, "status": max(code, 0), "signal": max(-code, 0), "fenced": self.fenced}
             if self.counters:
                 texts = [os.pread(one, 1 << 16, 0).decode() for one in self.counters]
-                answer["wanted_network"] = enclosure.wanted(texts)
+                answer["wanted_network"] = enclosure.wanted_network(texts)
         with contextlib.suppress(BrokenPipeError):
             os.write(self.request["answer"], json.dumps(answer).encode())
         return False

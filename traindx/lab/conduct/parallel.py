@@ -28,13 +28,13 @@ def run_all(jobs: Sequence[Callable[[threading.Event], Result]], workers: int = 
     stop = threading.Event()
     if min(workers, cores(), len(jobs)) <= 1:
         return [job(stop) for job in jobs]
-    with ThreadPoolExecutor(min(workers, cores())) as pool, stopping(stop):
-        futures = [pool.submit(unless, stop, job) for job in jobs]
+    with ThreadPoolExecutor(min(workers, cores())) as pool, stop_on_error(stop):
+        futures = [pool.submit(run_unless_stopped, stop, job) for job in jobs]
         watch(futures)
         return [future.result() for future in futures]
 
 
-def unless(stop: threading.Event, job: Callable[[threading.Event], Result]) -> Result:
+def run_unless_stopped(stop: threading.Event, job: Callable[[threading.Event], Result]) -> Result:
     """Do the job; it is not begun once all are to end."""
     if stop.is_set():
         raise InterruptedError("not begun: another experiment failed")
@@ -49,7 +49,7 @@ def watch(futures: Sequence[Future[Result]]) -> None:
 
 
 @contextmanager
-def stopping(stop: threading.Event) -> Iterator[None]:
+def stop_on_error(stop: threading.Event) -> Iterator[None]:
     """Ask all running jobs to end when anything is raised. The pool then waits for them."""
     try:
         yield

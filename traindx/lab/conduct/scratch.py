@@ -6,7 +6,7 @@
     └── tmp/
 
 If the project refers to paths outside of itself, the nearest parents hold links to its neighbors (see
-surroundings.py). A copied file belongs to the experiment. A link leads to the original: reading works, and
+project_neighbors.py). A copied file belongs to the experiment. A link leads to the original: reading works, and
 writing is refused where the system can do that (see fence.py). Where it cannot, `changes` reports it.
 """
 
@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from traindx import temporary
-from traindx.atomic_write import naming
+from traindx.atomic_write import name_folder_in_errors
 from traindx.errors import ConfigError
-from traindx.lab.conduct.surroundings import imitate, leads_out, link_entries
+from traindx.lab.conduct.project_neighbors import imitate, link_entries, refers_outside
 
 COPIED_BYTES = 256 << 20  # in total; the largest files are linked first
 COPIED_FILES = 20_000  # in total; of folders that hold more, none is copied
@@ -38,7 +38,7 @@ OURS = (
     "traindx-fix",
     "traindx-investigate",
 )  # temporary folders: in the project where TMPDIR is
-remove = temporary.remove_room
+remove = temporary.remove_temporary_folder
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 FICLONE = 0x40049409  # Linux: share the blocks of two files until one of them is written to
 ENVIRONMENT = ("pyvenv.cfg", "conda-meta")  # in a folder that holds an installed Python
@@ -99,13 +99,15 @@ def make(
     without room, and ConfigError for far too many files; nothing is left then."""
     folder = folder.resolve()
     root = project(folder)
-    place = temporary.make_room(temporary.SCRATCH)
+    place = temporary.make_temporary_folder(temporary.SCRATCH)
     try:
         (place / "tmp").mkdir()
         link_entries(home or Path.home(), place / "home", lambda name: name.startswith(OURS))
-        linked = leads_out(root, words, lambda path: linked_whole(path) or path.name.startswith(OURS))
+        linked = refers_outside(
+            root, words, lambda path: is_linked_as_whole(path) or path.name.startswith(OURS)
+        )
         copy = imitate(root, place / "tree", linked, lambda name: name.startswith(OURS))
-        with naming(place.parent):
+        with name_folder_in_errors(place.parent):
             led, left_out = copy_tree(root, copy, copied_bytes, copied_files)
         for name, text in edited.items():
             rewrite(copy / folder.relative_to(root) / name, text)
@@ -160,12 +162,12 @@ def survey(root: Path, copy: Path, most: int) -> Survey:
     waiting = deque([""])
     while waiting:
         name = waiting.popleft()
-        entries = listed(root / name, most if name else MANY * most)
+        entries = list_folder(root / name, most if name else MANY * most)
         if entries is None and not name:
             raise ConfigError(
                 f"{root}: cannot be read, or holds too many files to be copied; work in a smaller folder"
             )
-        if name and (entries is None or len(found.files) >= MANY * most or linked_whole(root / name)):
+        if name and (entries is None or len(found.files) >= MANY * most or is_linked_as_whole(root / name)):
             os.symlink(root / name, copy / name)
             if os.path.basename(name) not in CACHES:
                 found.linked.append(name)
@@ -173,11 +175,11 @@ def survey(root: Path, copy: Path, most: int) -> Survey:
         (copy / name).mkdir(parents=True, exist_ok=True)
         for entry in entries or ():
             if not entry.name.startswith(OURS):
-                take(entry, os.path.join(name, entry.name), root, copy, found, waiting)
+                copy_entry(entry, os.path.join(name, entry.name), root, copy, found, waiting)
     return found
 
 
-def take(
+def copy_entry(
     entry: os.DirEntry[str], inner: str, root: Path, copy: Path, found: Survey, waiting: deque[str]
 ) -> None:
     """One entry of a folder. What has gone meanwhile is passed over."""
@@ -198,7 +200,7 @@ def take(
         found.left_out.append(inner)
 
 
-def listed(folder: Path, most: int) -> list[os.DirEntry[str]] | None:
+def list_folder(folder: Path, most: int) -> list[os.DirEntry[str]] | None:
     """What is in a folder, nothing where it has gone; None where that is more than `most`, or cannot be
     read."""
     try:
@@ -211,7 +213,7 @@ def listed(folder: Path, most: int) -> list[os.DirEntry[str]] | None:
     return found if len(found) <= most else None
 
 
-def linked_whole(folder: Path) -> bool:
+def is_linked_as_whole(folder: Path) -> bool:
     """Whether a folder is history, installed packages or a cache, which no training changes."""
     return (
         folder.name in LINKED
@@ -223,7 +225,7 @@ def linked_whole(folder: Path) -> bool:
 def copy_link(path: str, root: Path, copy: Path, name: str) -> None:
     """A link within the project leads to the copy, one out of it to where it led before."""
     led = os.path.normpath(os.path.join(os.path.dirname(path), os.readlink(path)))
-    os.symlink(copy / os.path.relpath(led, root) if within(led, root) else led, copy / name)
+    os.symlink(copy / os.path.relpath(led, root) if is_within(led, root) else led, copy / name)
 
 
 class Cloner:
@@ -244,7 +246,7 @@ class Cloner:
                     raise OSError(errno.EINVAL, "is no file any more")
                 with open(target, "xb") as new:
                     done = (self.works and self.clone(old.fileno(), new.fileno())) or (
-                        room and filled(new, old)
+                        room and copy_content(new, old)
                     )
             if done:
                 shutil.copystat(source, target)
@@ -267,7 +269,7 @@ class Cloner:
         return self.works
 
 
-def filled(new: IO[bytes], old: IO[bytes]) -> bool:
+def copy_content(new: IO[bytes], old: IO[bytes]) -> bool:
     """Copy what the file holds now; one that grows meanwhile is not followed."""
     left = os.fstat(old.fileno()).st_size
     while left > 0 and (piece := old.read(min(left, 1 << 20))):
@@ -276,16 +278,16 @@ def filled(new: IO[bytes], old: IO[bytes]) -> bool:
     return True
 
 
-def within(path: str, root: Path) -> bool:
+def is_within(path: str, root: Path) -> bool:
     return path == str(root) or path.startswith(str(root).rstrip(os.sep) + os.sep)
 
 
-def moved(text: str, scratch: Scratch) -> str:
+def redirect_paths(text: str, scratch: Scratch) -> str:
     """A path, a list of them, or `--option=path`, with what is in the project leading to the copy."""
     parts = []
     for part in text.split(os.pathsep):
         option, equals, path = part.rpartition("=")
-        if path.startswith(os.sep) and within(os.path.normpath(path), scratch.root):
+        if path.startswith(os.sep) and is_within(os.path.normpath(path), scratch.root):
             part = option + equals + os.path.normpath(str(scratch.copy) + path[len(str(scratch.root)) :])
         parts.append(part)
     return os.pathsep.join(parts)
@@ -295,7 +297,7 @@ def environment_in(base: Mapping[str, str], scratch: Scratch) -> dict[str, str]:
     """`base` for a process in the copy: home and temporary folder are the scratch's, trackers keep
     to themselves, caches of downloads stay where they are."""
     home = base.get("HOME", str(Path.home()))
-    env = {name: moved(value, scratch) for name, value in base.items()}
+    env = {name: redirect_paths(value, scratch) for name, value in base.items()}
     cache = os.path.join(home, ".cache")
     if os.path.isdir(cache):  # else the script makes one in the scratch's home
         env.setdefault("XDG_CACHE_HOME", cache)
@@ -325,10 +327,10 @@ def state(root: Path, most: int = COPIED_FILES) -> State:
     found: State = {".": (top.st_mode, top.st_uid, top.st_gid)}
     waiting = deque([str(root)])
     while waiting and len(found) < most:
-        for entry in listed(Path(waiting.popleft()), MANY * COPIED_FILES) or ():
+        for entry in list_folder(Path(waiting.popleft()), MANY * COPIED_FILES) or ():
             with contextlib.suppress(OSError):  # it has vanished since it was listed, or cannot be read
                 if entry.is_dir(follow_symlinks=False):
-                    if not linked_whole(Path(entry.path)) and not entry.name.startswith(OURS):
+                    if not is_linked_as_whole(Path(entry.path)) and not entry.name.startswith(OURS):
                         waiting.append(entry.path)
                 else:
                     status = entry.stat(follow_symlinks=False)
@@ -340,4 +342,4 @@ def state(root: Path, most: int = COPIED_FILES) -> State:
 def changes(before: State, after: State, except_in: str = "..") -> tuple[str, ...]:
     """Names of files that were added, changed or removed, but of those in the folder `except_in`."""
     found = (n for n in before.keys() | after.keys() if before.get(n) != after.get(n))
-    return tuple(sorted(n for n in found if not within(n, Path(except_in))))
+    return tuple(sorted(n for n in found if not is_within(n, Path(except_in))))

@@ -64,7 +64,7 @@ class Warm:
         self.early: list[str] = []
         self.why = self.inspect(command, folder)
         self.servers: dict[tuple[str | None, ...], Server] = {}
-        self.room = temporary.make_room(temporary.SCRATCH)  # libraries make folders as they load
+        self.room = temporary.make_temporary_folder(temporary.SCRATCH)  # libraries make folders as they load
         self.loading: Server | None = None
         self.closed = False
         self.lock = threading.Lock()
@@ -79,7 +79,7 @@ class Warm:
             return "the command is not a plain start of a Python script"
         texts = dict(imported_files(script, folder))
         named = list(dict.fromkeys(name for text in texts.values() for name in imports(text)))
-        tops = set(map(top, named))
+        tops = set(map(top_package, named))
         backends = {
             self.base.get("KERAS_BACKEND"),
             *(b for text in texts.values() for b in BACKEND.findall(text)),
@@ -91,7 +91,7 @@ class Warm:
         if setting:
             return f"the script sets {setting}, which is read as libraries are loaded"
         with_it = {self.reserve, "keras"} if within else {self.reserve}
-        self.early = [n for n in named if top(n) not in with_it | sys.stdlib_module_names]
+        self.early = [n for n in named if top_package(n) not in with_it | sys.stdlib_module_names]
         return ""
 
     def prepare(self, environment: Mapping[str, str]) -> Server | None:
@@ -127,7 +127,7 @@ class Warm:
             environment.pop(name, None)
             environment |= {} if value is None else {name: value}
         paths = [p for p in environment.get("PYTHONPATH", "").split(os.pathsep) if p]
-        kept = [p for p in map(os.path.abspath, paths) if not scratch.within(p, self.project)]
+        kept = [p for p in map(os.path.abspath, paths) if not scratch.is_within(p, self.project)]
         environment["PYTHONPATH"] = os.pathsep.join(kept)
         environment |= dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(self.room))
         assert self.options is not None
@@ -149,8 +149,8 @@ class Warm:
             server.close()
             if not server.why.startswith("needs: "):
                 break
-            needs = top(server.why.removeprefix("needs: "))
-            self.early = [name for name in self.early if top(name) != needs]
+            needs = top_package(server.why.removeprefix("needs: "))
+            self.early = [name for name in self.early if top_package(name) != needs]
         self.why = server.why
         return None
 
@@ -167,7 +167,7 @@ class Warm:
             for server in self.servers.values():
                 server.close()
             self.servers.clear()
-            temporary.remove_room(self.room)
+            temporary.remove_temporary_folder(self.room)
 
 
 class Server:
@@ -224,7 +224,7 @@ def options(command: Sequence[str]) -> list[str] | None:
     return None
 
 
-def top(name: str) -> str:
+def top_package(name: str) -> str:
     return name.partition(".")[0]
 
 

@@ -44,7 +44,7 @@ def read(path: str, text: str) -> Read:
     text = text.removeprefix("\ufeff")  # the parsers of JSON and TOML refuse a byte-order mark
     if len(text) > MOST_TEXT:
         return Read(None, f"it is larger than {MOST_TEXT >> 10} KiB")
-    if nested(text) > DEEPEST:
+    if nesting_depth(text) > DEEPEST:
         return Read(None, "it is nested too deep")
     try:
         if path.endswith(".json"):
@@ -55,11 +55,11 @@ def read(path: str, text: str) -> Read:
         return Read(None, "it is nested too deep")
     except ValueError as error:
         return Read(None, str(error).partition("\n")[0])
-    why = too_much(found)
+    why = why_too_large(found)
     return Read(None, why) if why else Read(found)
 
 
-def nested(text: str) -> int:
+def nesting_depth(text: str) -> int:
     """How deep brackets, or the keys of one line, are nested in a text, including its words and comments.
     Parsers take time by the square of that."""
     depth = 0
@@ -76,7 +76,7 @@ def yaml(text: str) -> Any:
     except ImportError as error:
         raise MissingExtra("to edit YAML: pip install 'traindx[fix]'") from error
     try:
-        if why := too_much(YAML(typ="safe", pure=True).compose(text)):
+        if why := why_too_large(YAML(typ="safe", pure=True).compose(text)):
             raise ValueError(why)
         return YAML(typ="safe", pure=True).load(text)
     except (
@@ -89,7 +89,7 @@ def yaml(text: str) -> Any:
         raise ValueError(f"it is damaged: {' '.join(str(error).split())}") from error
 
 
-def too_much(document: Any) -> str:
+def why_too_large(document: Any) -> str:
     """Why a document is not searched, or "". An alias counts as often as it is used, and one that contains
     itself never ends, so no more is followed than would be allowed."""
     waiting, count = [(document, 0)], 0
@@ -115,12 +115,12 @@ def entries(document: Any, above: Keys = ()) -> Iterator[tuple[Keys, Any]]:
         yield above, document
 
 
-def ending(document: Any, keys: Keys) -> list[tuple[Keys, Any]]:
+def entries_ending_with(document: Any, keys: Keys) -> list[tuple[Keys, Any]]:
     """The entries whose keys end with these."""
     return [(path, value) for path, value in entries(document) if path[-len(keys) :] == keys]
 
 
-def referred(document: Any, keys: Keys, value: Any) -> tuple[Keys, Any]:
+def follow_reference(document: Any, keys: Keys, value: Any) -> tuple[Keys, Any]:
     """The entry whose value this one takes over: `${optim.lr}` from the top, `${.lr}` from next to it. The same
     where it takes over none."""
     known = dict(entries(document))
@@ -138,18 +138,20 @@ def referred(document: Any, keys: Keys, value: Any) -> tuple[Keys, Any]:
 
 def line_of(path: str, text: str, keys: Keys) -> int:
     """The line (from 1) of an entry, 0 where it is unknown."""
-    places = [m.start("value") for m in candidates(text, keys) if changed(path, text, keys, m) is not None]
+    places = [
+        m.start("value") for m in candidates(text, keys) if mark_value(path, text, keys, m) is not None
+    ]
     return text.count("\n", 0, places[0]) + 1 if len(places) == 1 else 0
 
 
-def with_value(path: str, text: str, keys: Keys, written: str) -> str | None:
+def replace_value(path: str, text: str, keys: Keys, written: str) -> str | None:
     """The text with another value, written in the format of the file, at these keys. None where several
     places could be it."""
     want = parse(path, text)
-    value = parse(path, single(path, written))
+    value = parse(path, single_value_document(path, written))
     if value is None:  # no such number in this format: a rate that overflowed to "inf.0"
         return None
-    put(want, keys, value["x"])
+    set_value(want, keys, value["x"])
     found = []
     for match in candidates(text, keys):
         new = text[: match.start("value")] + written + text[match.end("value") :]
@@ -158,7 +160,7 @@ def with_value(path: str, text: str, keys: Keys, written: str) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
-def single(path: str, written: str) -> str:
+def single_value_document(path: str, written: str) -> str:
     """A document in the format of `path` that holds only this value, under "x"."""
     if path.endswith(".json"):
         return f'{{"x": {written}}}'
@@ -170,15 +172,15 @@ def candidates(text: str, keys: Keys) -> Iterator[re.Match[str]]:
     return islice(found, MOST_PLACES)
 
 
-def changed(path: str, text: str, keys: Keys, match: re.Match[str]) -> str | None:
+def mark_value(path: str, text: str, keys: Keys, match: re.Match[str]) -> str | None:
     """The text with a mark in place of a value, where that is the value of these keys."""
     new = text[: match.start("value")] + '"traindx"' + text[match.end("value") :]
     want = parse(path, text)
-    put(want, keys, "traindx")
+    set_value(want, keys, "traindx")
     return new if parse(path, new) == want else None
 
 
-def put(document: Any, keys: Keys, value: Any) -> None:
+def set_value(document: Any, keys: Keys, value: Any) -> None:
     for key in keys[:-1]:
         document = document[key]
     document[keys[-1]] = copy.copy(value)

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from traindx.atomic_write import write_whole
+from traindx.atomic_write import write_atomically
 from traindx.errors import ConfigError
 from traindx.vocabulary.edit import Patch
 
@@ -81,7 +81,7 @@ def write(folder: Path, patch: Patch) -> dict[str, str]:
         target = folder / path
         backup = free_name(target)
         shutil.copy2(target, backup)
-        write_whole(target, text)
+        write_atomically(target, text)
         backups[path] = backup.relative_to(folder).as_posix()
     return backups
 

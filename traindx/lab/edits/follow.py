@@ -4,7 +4,7 @@ import libcst as cst
 from libcst.metadata import Assignment, ImportAssignment
 
 from traindx.lab.edits.project import Project
-from traindx.lab.edits.source import Source, argument, dotted, key_of, passed, starred
+from traindx.lab.edits.source import Source, argument, dotted_name, has_star, key_of, passed_argument
 
 # What makes a tensor of something, and what gives the same samples.
 MADE_OF = (
@@ -31,17 +31,17 @@ def follow(project: Project, source: Source, node: cst.CSTNode) -> Expression | 
     """One step: the value of a name, of an attribute, of a call of the project's own function, or of an entry
     of its `**options`. None where nothing or several things could be it."""
     if isinstance(node, cst.Name):
-        return named(project, source, node)
+        return value_of_name(project, source, node)
     if isinstance(node, cst.Attribute):
         return attribute(project, source, node)
     if isinstance(node, cst.Call):
-        return returned(project, source, node, None)
+        return returned_value(project, source, node, None)
     if isinstance(node, cst.Subscript) and isinstance(node.value, cst.Name) and key_of(node):
-        return gathered(project, source, node.value, key_of(node))
+        return gathered_option(project, source, node.value, key_of(node))
     return None
 
 
-def gathered(project: Project, source: Source, options: cst.Name, key: str) -> Expression | None:
+def gathered_option(project: Project, source: Source, options: cst.Name, key: str) -> Expression | None:
     """What a function gets for `key` where `options` is its parameter `**options`."""
     found = source.bindings(options)
     home = found[0].node if len(found) == 1 and isinstance(found[0], Assignment) else None
@@ -51,14 +51,14 @@ def gathered(project: Project, source: Source, options: cst.Name, key: str) -> E
     return parameter(project, source, param, key)
 
 
-def named(project: Project, source: Source, node: cst.Name) -> Expression | None:
+def value_of_name(project: Project, source: Source, node: cst.Name) -> Expression | None:
     """A name with one assignment: its value; a parameter: its argument or default; an imported one: the
     other file's."""
     found = source.bindings(node)
     if len(found) != 1:
         return None
     if isinstance(found[0], ImportAssignment):
-        return imported(project, source, found[0], node.value)
+        return imported_constant(project, source, found[0], node.value)
     if not isinstance(found[0], Assignment):
         return None
     home = found[0].node
@@ -66,11 +66,11 @@ def named(project: Project, source: Source, node: cst.Name) -> Expression | None
     return (
         parameter(project, source, param)
         if isinstance(param, cst.Param)
-        else assigned(project, source, home)
+        else assigned_value(project, source, home)
     )
 
 
-def assigned(project: Project, source: Source, target: cst.CSTNode) -> Expression | None:
+def assigned_value(project: Project, source: Source, target: cst.CSTNode) -> Expression | None:
     """What a target of an assignment gets: `a = 1`, `a: float = 1`, `a, b = 1, 2`, `a, b = make()`."""
     parent = source.parents.get(target)
     if isinstance(parent, cst.AnnAssign):
@@ -81,12 +81,12 @@ def assigned(project: Project, source: Source, target: cst.CSTNode) -> Expressio
     if not isinstance(parent, cst.Element):
         return None
     group = source.parents[parent]
-    whole = assigned(project, source, group)
+    whole = assigned_value(project, source, group)
     if whole is None or not isinstance(group, (cst.Tuple, cst.List)):
         return None
     place = [element is parent for element in group.elements].index(True)
     if isinstance(whole[1], cst.Call):
-        return returned(project, *whole, place)  # type: ignore[arg-type]
+        return returned_value(project, *whole, place)  # type: ignore[arg-type]
     return part(whole, place, len(group.elements))
 
 
@@ -97,10 +97,10 @@ def part(whole: Expression, place: int, count: int) -> Expression | None:
     return whole[0], whole[1].elements[place].value
 
 
-def returned(project: Project, source: Source, call: cst.Call, place: int | None) -> Expression | None:
+def returned_value(project: Project, source: Source, call: cst.Call, place: int | None) -> Expression | None:
     """What a function of the project returns, or one element of it; None where it returns in several
     places."""
-    name = dotted(call.func)
+    name = dotted_name(call.func)
     if not name or "." in name:
         return None
     functions = [
@@ -121,13 +121,16 @@ def returned(project: Project, source: Source, call: cst.Call, place: int | None
     return part((other, value), place, len(value.elements)) if isinstance(value, cst.Tuple) else None
 
 
-def imported(project: Project, source: Source, found: ImportAssignment, name: str) -> Expression | None:
+def imported_constant(
+    project: Project, source: Source, found: ImportAssignment, name: str
+) -> Expression | None:
     """The value of a constant that another file of the project holds."""
     if not isinstance(found.node, cst.ImportFrom) or isinstance(found.node.names, cst.ImportStar):
         return None
-    module = "." * len(found.node.relative) + (dotted(found.node.module) if found.node.module else "")
+    module = "." * len(found.node.relative) + (dotted_name(found.node.module) if found.node.module else "")
     own_names = {
-        dotted(a.asname.name) if a.asname else dotted(a.name): dotted(a.name) for a in found.node.names
+        dotted_name(a.asname.name) if a.asname else dotted_name(a.name): dotted_name(a.name)
+        for a in found.node.names
     }
     return constant(project, project.file_of(module, source.path), own_names.get(name, name))
 
@@ -138,7 +141,7 @@ def constant(project: Project, path: str, name: str) -> Expression | None:
     if source is None:
         return None
     targets = [t for t in top_level(source) if isinstance(t, cst.Name) and t.value == name]
-    return assigned(project, source, targets[0]) if len(targets) == 1 else None
+    return assigned_value(project, source, targets[0]) if len(targets) == 1 else None
 
 
 def top_level(source: Source) -> list[cst.CSTNode]:
@@ -172,21 +175,21 @@ def parameter(project: Project, source: Source, param: cst.Param, key: str = "")
     given: list[Expression] = []
     for other in project.sources:
         for call in other.calls():
-            if dotted(call.func).rpartition(".")[2] != name:
+            if dotted_name(call.func).rpartition(".")[2] != name:
                 continue
-            value = passed(call, wanted, place)
+            value = passed_argument(call, wanted, place)
             if value is not None:
                 given.append((other, value))
-            elif starred(call):
+            elif has_star(call):
                 return None
     if not given:
-        option = declared(project, source, function, param)
+        option = option_default(project, source, function, param)
         return option or ((source, param.default) if param.default is not None else None)
     ends = [resolve(project, *one) for one in given]
     return ends[0] if all(one[1] is ends[0][1] for one in ends) else None
 
 
-def declared(
+def option_default(
     project: Project, source: Source, function: cst.FunctionDef, param: cst.Param
 ) -> Expression | None:
     """The default of the command-line option that fills a parameter (`@click.option("--lr", default=0.1)`). None where
@@ -211,11 +214,11 @@ def declared(
 
 def attribute(project: Project, source: Source, node: cst.Attribute) -> Expression | None:
     """`self.lr`, Lightning's `self.hparams.lr`, and `constants.LR` of a module of the project."""
-    base, name = dotted(node.value), node.attr.value
+    base, name = dotted_name(node.value), node.attr.value
     owner = source.owner(node)
     if base == "self" and owner is not None:
         given = places_set(source, owner, name)
-        return assigned(project, source, given[0]) if len(given) == 1 else None
+        return assigned_value(project, source, given[0]) if len(given) == 1 else None
     if base.endswith("hparams") and owner is not None:
         starts = [
             f for f in source.all(cst.FunctionDef) if f.name.value == "__init__" and source.owner(f) is owner
@@ -232,7 +235,7 @@ def places_set(source: Source, owner: cst.ClassDef, name: str) -> list[cst.Attri
     return [
         target
         for target in source.all(cst.Attribute)
-        if target.attr.value == name and dotted(target.value) == "self" and source.owner(target) is owner
+        if target.attr.value == name and dotted_name(target.value) == "self" and source.owner(target) is owner
         and isinstance(source.parents.get(target),
         (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.Element))
     ]  # fmt: skip
@@ -243,8 +246,8 @@ def origin(
 ) -> cst.Name | None:
     """The name that exists before the place and that a tensor is made of: X of `torch.from_numpy(X)`."""
     for _ in range(DEEP):
-        node = unwrapped(source, node)
-        name = indexed(node)
+        node = unwrap_tensor(source, node)
+        name = indexed_name(node)
         if name is None or made_before(source, name, place):
             return name
         value = resolve(project, source, name)[1]
@@ -254,7 +257,7 @@ def origin(
     return None
 
 
-def unwrapped(source: Source, node: cst.BaseExpression) -> cst.BaseExpression:
+def unwrap_tensor(source: Source, node: cst.BaseExpression) -> cst.BaseExpression:
     """X of `Variable(torch.from_numpy(X).float())`."""
     while isinstance(node, cst.Call):
         if source.name(node.func) in MADE_OF and node.args and not node.args[0].star:
@@ -266,7 +269,7 @@ def unwrapped(source: Source, node: cst.BaseExpression) -> cst.BaseExpression:
     return node
 
 
-def indexed(node: cst.BaseExpression) -> cst.Name | None:
+def indexed_name(node: cst.BaseExpression) -> cst.Name | None:
     """The name of what is indexed: X of `X[:300]`. None of anything else."""
     while isinstance(node, cst.Subscript):
         node = node.value

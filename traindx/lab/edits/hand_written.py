@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import libcst as cst
 
 from traindx.lab.edits.follow import resolve
-from traindx.lab.edits.model import leaves
+from traindx.lab.edits.model import leaf_nodes
 from traindx.lab.edits.origins import trace
 from traindx.lab.edits.project import Project
-from traindx.lab.edits.source import Source, dotted
+from traindx.lab.edits.source import Source, dotted_name
 
 OF_GRADIENTS = ("jax.grad", "jax.value_and_grad")
 Use = tuple[Source, cst.CSTNode]
@@ -40,10 +40,10 @@ def subtracted(source: Source) -> Iterator[cst.BinaryOperation]:
 def is_gradient(project: Project, source: Source, node: cst.BaseExpression) -> bool:
     """`p.grad`, or a name in a function of JAX that computes gradients or gets them as an argument. There the
     gradients take new names in loops and functions (`for (w, b), (dw, db) in zip(params, grads)`)."""
-    if any(isinstance(one, cst.Attribute) and one.attr.value == "grad" for one in leaves(node)):
+    if any(isinstance(one, cst.Attribute) and one.attr.value == "grad" for one in leaf_nodes(node)):
         return True
     outer = [one for one in source.ancestors(node) if isinstance(one, cst.FunctionDef)]
-    if not dotted(node) and not isinstance(node, cst.Subscript):
+    if not dotted_name(node) and not isinstance(node, cst.Subscript):
         return False
     if outer and any("grad" in one.name.value for one in outer[-1].params.params):
         return imports_jax(source)

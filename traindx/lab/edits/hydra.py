@@ -13,10 +13,10 @@ STARTS = ("hydra.main", "hydra.compose")
 OWN = ("_self_",)
 
 
-def composed(project: Project) -> set[str]:
+def config_paths(project: Project) -> set[str]:
     """The paths of the configurations of a Hydra script; empty for other scripts."""
     found: set[str] = set()
-    todo = [name for one in project.calls(*STARTS) for name in named(one.call)]
+    todo = [name for one in project.calls(*STARTS) for name in config_names(one.call)]
     chosen = dict(word.lstrip("+").split("=", 1) for word in project.arguments if "=" in word)
     while todo:
         stem = todo.pop()
@@ -36,7 +36,7 @@ def is_at(path: str, stem: str) -> bool:
     return suffix in (".yaml", ".yml") and (name == stem or name.endswith(f"/{stem}"))
 
 
-def named(call: cst.Call) -> list[str]:
+def config_names(call: cst.Call) -> list[str]:
     """What a call of Hydra starts from, without the suffix."""
     given = argument(call, "config_name")
     place = argument(call, "config_path")

@@ -5,7 +5,7 @@ import libcst as cst
 from traindx.lab.edits.follow import made_before, origin
 from traindx.lab.edits.keras_model import fits
 from traindx.lab.edits.project import Project
-from traindx.lab.edits.source import Found, Source, assigned_name, dotted
+from traindx.lab.edits.source import Found, Source, assigned_name, dotted_name
 
 WRITE = "a keras.layers.Normalization, adapted to the training data, as the first layer"
 STACKS = ("keras.Sequential", "keras.models.Sequential")
@@ -21,7 +21,9 @@ def normalize_inputs(project: Project) -> None:
     if len(stacks) != 1:
         raise project.doubt(WRITE, "the model is not one stack of layers")
     stack, source = stacks[0], stacks[0].source
-    trained = [one for one in fits(project) if dotted(one.call.func) == f"{assigned_name(stack.small)}.fit"]
+    trained = [
+        one for one in fits(project) if dotted_name(one.call.func) == f"{assigned_name(stack.small)}.fit"
+    ]
     start = first_layer(stack)
     if len(trained) != 1 or trained[0].source is not source or start is None:
         raise stack.doubt(WRITE, "cannot tell where its layers or its training data are made")
@@ -49,7 +51,7 @@ def first_layer(stack: Found) -> tuple[cst.Call, cst.BaseSmallStatement] | None:
         first = listed.elements[0].value
         return (first, stack.small) if isinstance(first, cst.Call) else None
     name, source = assigned_name(stack.small), stack.source
-    adds = [call for call in source.methods("add") if dotted(call.func) == f"{name}.add" and call.args]
+    adds = [call for call in source.methods("add") if dotted_name(call.func) == f"{name}.add" and call.args]
     first_add = min(adds, key=source.line, default=None)
     layer = None if first_add is None else first_add.args[0].value
     place = None if first_add is None else source.small(first_add)

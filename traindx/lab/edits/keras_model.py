@@ -14,10 +14,10 @@ RANGES = {"softmax": (0.0, 1.0), "sigmoid": (0.0, 1.0), "relu": (0.0, math.inf),
 
 def is_keras(project: Project) -> bool:
     """Whether the script compiles a Keras model."""
-    return bool(compiled(project)) and bool(layers(project))
+    return bool(compile_calls(project)) and bool(layers(project))
 
 
-def compiled(project: Project) -> list[Found]:
+def compile_calls(project: Project) -> list[Found]:
     """The calls of `compile` with a loss."""
     found = project.methods("compile")
     return [one for one in found if one.argument("loss", 1) is not None]
@@ -66,7 +66,7 @@ def fitting_activation(project: Project) -> str:
     loss, width = project.facts.get("loss"), project.number("outputs_width")
     now = str(project.facts.get("outputs_last_activation", "")) or "linear"
     low, high = project.number("targets_min"), project.number("targets_max")
-    if any("from_logits" in one.source.code(one.call) for one in compiled(project)):
+    if any("from_logits" in one.source.code(one.call) for one in compile_calls(project)):
         return "linear"
     if loss in OF_VALUES and now in RANGES and low is not None and high is not None:
         return "linear" if low < RANGES[now][0] or high > RANGES[now][1] else ""
@@ -77,7 +77,7 @@ def fitting_activation(project: Project) -> str:
 
 def match_loss(project: Project) -> None:
     """Give `compile` the loss that fits classes behind a softmax or a sigmoid. Raises NotCertain."""
-    (call, *others) = compiled(project)
+    (call, *others) = compile_calls(project)
     node, wanted = call.argument("loss", 1), fitting_loss(project)
     if others or not wanted or not word(node):
         why = "cannot tell which loss fits the output and the targets"

@@ -3,9 +3,9 @@ assignments."""
 
 import libcst as cst
 
-from traindx.lab.edits.follow import Expression, assigned
+from traindx.lab.edits.follow import Expression, assigned_value
 from traindx.lab.edits.project import Project
-from traindx.lab.edits.source import Source, argument, dotted
+from traindx.lab.edits.source import Source, argument, dotted_name
 
 NAMESPACES = ("SimpleNamespace", "Namespace", "dict", "EasyDict", "DotDict", "AttrDict", "Munch", "Box")
 COPYING = (
@@ -23,7 +23,7 @@ def members(project: Project, source: Source, name: str, maker: str = "") -> lis
     values: list[Option] = []
     makers = {maker} if maker else {*NAMESPACES, *classes(project)}
     for call in source.calls():
-        function = dotted(call.func).rpartition(".")[2]
+        function = dotted_name(call.func).rpartition(".")[2]
         if function in ADDING and option_name(call) == name and maker in ("", *PARSING):
             default = argument(call, "default")
             if default is not None:
@@ -37,19 +37,21 @@ def members(project: Project, source: Source, name: str, maker: str = "") -> lis
     ]
     fields = [one for one in source.all(cst.Name) if one.value == name and is_field(source, one, maker)]
     if not values:
-        values += [option for target in fields for option in plain(assigned(project, source, target))]
+        values += [
+            option for target in fields for option in as_option(assigned_value(project, source, target))
+        ]
     if not maker:  # it could be the copy, or what it is a copy of
         copies = source.calls(*COPYING)
         values += [
             (source, given.value, ()) for call in copies if (given := argument(call, name)) is not None
         ]
     for outside in source.all(cst.Attribute):
-        if outside.attr.value == name and dotted(outside.value) != "self":
-            values += plain(assigned(project, source, outside))
+        if outside.attr.value == name and dotted_name(outside.value) != "self":
+            values += as_option(assigned_value(project, source, outside))
     return values
 
 
-def plain(found: Expression | None) -> list[Option]:
+def as_option(found: Expression | None) -> list[Option]:
     return [(*found, ())] if found is not None else []
 
 

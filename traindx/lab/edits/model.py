@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from traindx.lab.edits.project import Project
-from traindx.lab.edits.source import Found, Source, assigned_name, dotted, starred
+from traindx.lab.edits.source import Found, Source, assigned_name, dotted_name, has_star
 
 LAYERS = (
     "Linear",
@@ -31,7 +31,7 @@ def kind(source: Source, node: cst.CSTNode) -> str:
 def sequences(project: Project) -> Iterator[tuple[Source, cst.Call, Elements]]:
     """Every `nn.Sequential(...)` that is written out, with its modules ("" for those of other makers)."""
     for source, call in project.calls(SEQUENTIAL):
-        if not starred(call):
+        if not has_star(call):
             args = [arg.value for arg in call.args]
             yield source, call, [(a, kind(source, a)) for a in args if isinstance(a, cst.Call)]
 
@@ -48,17 +48,17 @@ def in_sequence(source: Source, call: cst.Call) -> cst.Call | None:
     return outer if isinstance(outer, cst.Call) and source.name(outer.func) == SEQUENTIAL else None
 
 
-def hidden(source: Source, call: cst.Call) -> bool:
+def is_hidden(source: Source, call: cst.Call) -> bool:
     """Whether a module is in a sequence with a layer after it, in the sequence or after it."""
     outer = in_sequence(source, call)
     if outer is None:
         return False
     places = [arg.value is call for arg in outer.args]
     after = outer.args[places.index(True) + 1 :]
-    if any(kind(source, one) in LAYERS for arg in after for one in leaves(arg.value)):
+    if any(kind(source, one) in LAYERS for arg in after for one in leaf_nodes(arg.value)):
         return True
     uses = uses_of(source, outer)
-    return hidden(source, outer) or (bool(uses) and all(feeds_layer(source, use) for use in uses))
+    return is_hidden(source, outer) or (bool(uses) and all(feeds_layer(source, use) for use in uses))
 
 
 def uses_of(source: Source, call: cst.Call) -> list[cst.Call]:
@@ -67,7 +67,7 @@ def uses_of(source: Source, call: cst.Call) -> list[cst.Call]:
     owner = source.owner(call)
     if not name.startswith("self."):
         return []
-    return [one for one in source.calls() if dotted(one.func) == name and source.owner(one) is owner]
+    return [one for one in source.calls() if dotted_name(one.func) == name and source.owner(one) is owner]
 
 
 def forward_of(source: Source, node: cst.CSTNode) -> cst.FunctionDef | None:
@@ -85,12 +85,12 @@ def feeds_layer(source: Source, node: cst.Call) -> bool:
     if forward is None:
         return False
     for outer in source.ancestors(node):
-        if isinstance(outer, cst.Call) and dotted(outer.func).startswith("self."):
+        if isinstance(outer, cst.Call) and dotted_name(outer.func).startswith("self."):
             return True
         if isinstance(outer, (cst.BinaryOperation, cst.Return, cst.Comparison)):
             return False
         if isinstance(outer, cst.Assign):
-            names = [dotted(t.target) for t in outer.targets]
+            names = [dotted_name(t.target) for t in outer.targets]
             return any(used_later(source, forward, outer, name) for name in names if name)
     return False
 
@@ -99,16 +99,16 @@ def used_later(source: Source, forward: cst.FunctionDef, after: cst.CSTNode, nam
     """Whether a member is called with this name after a statement, before the name gets another value."""
     for call in source.calls():
         later = source.line(call) > source.line(after) and source.function(call) is forward
-        taken = (n for a in call.args for n in leaves(a) if isinstance(n, cst.Name))
-        if later and dotted(call.func).startswith("self.") and any(n.value == name for n in taken):
+        taken = (n for a in call.args for n in leaf_nodes(a) if isinstance(n, cst.Name))
+        if later and dotted_name(call.func).startswith("self.") and any(n.value == name for n in taken):
             return True
     return False
 
 
-def leaves(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+def leaf_nodes(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     yield node
     for child in node.children:
-        yield from leaves(child)
+        yield from leaf_nodes(child)
 
 
 def insert_behind(sequence: cst.Call, code: str, new: str) -> cst.Call:

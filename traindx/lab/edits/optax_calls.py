@@ -8,7 +8,7 @@ import libcst as cst
 
 from traindx.capture.interventions.values import Change
 from traindx.lab.edits.follow import resolve
-from traindx.lab.edits.origins import certain, put, words_of
+from traindx.lab.edits.origins import certain_value, words_of, write_value
 from traindx.lab.edits.project import Project
 from traindx.lab.edits.source import Found, Source, with_argument, without_argument
 
@@ -36,32 +36,32 @@ KERAS_RATES = dict.fromkeys(FALLING, (("initial_learning_rate", 0), ("warmup_tar
 CLIPS = ("clip_by_global_norm", "clip", "clip_by_block_rms")
 
 
-def named(project: Project, *kinds: str) -> list[Found]:
+def calls_of(project: Project, *kinds: str) -> list[Found]:
     """The calls of these functions of optax."""
     return project.calls(*(f"optax.{kind}" for kind in kinds))
 
 
 def optax_made(project: Project) -> list[Found]:
     """The calls that make optimizers of optax."""
-    return named(project, *OPTIMIZERS)
+    return calls_of(project, *OPTIMIZERS)
 
 
 def optax_rates(project: Project) -> list[tuple[Source, cst.CSTNode]]:
     """The expressions that set rates: numbers that optimizers get, and those of their schedules."""
     found: list[tuple[Source, cst.CSTNode]] = []
-    for one in [*named(project, *OPTIMIZERS, "scale_by_learning_rate"), *injected(project)]:
+    for one in [*calls_of(project, *OPTIMIZERS, "scale_by_learning_rate"), *injected_calls(project)]:
         rate = one.argument("learning_rate", 0)
         if rate is not None and not is_schedule(project, one.source, rate):
             found.append((one.source, rate))
-    for one in named(project, *RATES):
+    for one in calls_of(project, *RATES):
         given = (one.argument(name, place) for name, place in RATES[one.kind])
         found += [(one.source, rate) for rate in given if rate is not None]
     return found
 
 
-def injected(project: Project) -> list[Found]:
+def injected_calls(project: Project) -> list[Found]:
     """The calls of what `inject_hyperparams(...)` returns."""
-    made = {one.call for one in named(project, "inject_hyperparams")}
+    made = {one.call for one in calls_of(project, "inject_hyperparams")}
     return [one for one in project.calls() if one.call.func in made]
 
 
@@ -83,7 +83,9 @@ def constant_rate(project: Project) -> None:
         plan, wish, recorded = Found(home, made), "a constant learning rate", project.number("lr")
         nodes = [plan.argument(*place) for place in (RATES | KERAS_RATES).get(plan.kind, ())]
         peaks = [
-            (certain(project, home, node, wish, one.call).value, home.code(node)) for node in nodes if node
+            (certain_value(project, home, node, wish, one.call).value, home.code(node))
+            for node in nodes
+            if node
         ]
         highest, code = max(peaks, default=(None, ""))
         if highest is None or (recorded is not None and abs(highest - recorded) > 1e-6 * recorded):
@@ -105,7 +107,7 @@ def keras_made(project: Project) -> list[Found]:
 
 def wrap(one: Found, code: str) -> None:
     """Write `code`, with `{optax}` and `{call}` in it, in place of the call. Changes nothing where it is there."""
-    optax = one.source.spelled("optax", "optax")
+    optax = one.source.how_written("optax", "optax")
     if not optax:
         raise one.doubt(code, "optax is not imported by its name in this file")
     new = code.format(optax=optax, call=one.source.code(one.call))
@@ -123,20 +125,20 @@ def clip_optax(project: Project, kind: str, value: Change) -> None:
     """`clip=1.0`, `clip=*10`, `clip=off`; `kind`: the function of optax that clips."""
     if not value.relative:
         return wrap_all(project, f"{{optax}}.chain({{optax}}.{kind}({words_of(value.number)}), {{call}})")
-    for one in named(project, *CLIPS):
+    for one in calls_of(project, *CLIPS):
         node = one.call.args[0].value if one.call.args else None
         if node is None:
             raise one.doubt(f"{value} times the limit", "cannot tell where the limit comes from")
         if math.isinf(value.number):
-            identity = f"{one.source.spelled('optax', 'optax')}.identity()"
+            identity = f"{one.source.how_written('optax', 'optax')}.identity()"
             one.source.replace(one.call, identity, f"removed: {one.source.code(one.call)}")
             continue
         limit, recorded = (
-            certain(project, one.source, node, "another limit", one.call),
+            certain_value(project, one.source, node, "another limit", one.call),
             project.number("clip_norm"),
         )
-        if recorded is None or limit.value != value.applied_to(recorded):
-            put(project, limit.origin, value.applied_to(limit.origin.value), "the clipping limit")
+        if recorded is None or limit.value != value.apply_to(recorded):
+            write_value(project, limit.origin, value.apply_to(limit.origin.value), "the clipping limit")
     return None
 
 
@@ -172,8 +174,8 @@ def set_argument(project: Project, one: Found, name: str, code: str, has: bool =
     if node is None:
         one.source.set_argument(one.call, name, code, f"{one.kind}: {name}={code}")
     elif one.source.code(node) != code:
-        found = certain(project, one.source, node, f"{name}={code}", one.call)
-        put(project, found.origin, float(code), name)
+        found = certain_value(project, one.source, node, f"{name}={code}", one.call)
+        write_value(project, found.origin, float(code), name)
 
 
 def decay(project: Project, one: Found, value: Change) -> None:
@@ -188,15 +190,19 @@ def decay(project: Project, one: Found, value: Change) -> None:
         return set_argument(project, one, "weight_decay", words_of(value.number))
     node, before = one.argument("weight_decay"), DECAYS[one.kind]
     traced = (
-        certain(project, one.source, node, f"weight_decay={value}", one.call) if node is not None else None
+        certain_value(project, one.source, node, f"weight_decay={value}", one.call)
+        if node is not None
+        else None
     )
     now, recorded = (traced.value if traced is not None else before), project.number("weight_decay")
-    wanted = value.applied_to(recorded if recorded is not None else now)
+    wanted = value.apply_to(recorded if recorded is not None else now)
     if wanted == now:
         return None
     if traced is None:
         return set_argument(project, one, "weight_decay", words_of(wanted))
-    return put(project, traced.origin, traced.origin.value * wanted / now if now else wanted, "weight_decay")
+    return write_value(
+        project, traced.origin, traced.origin.value * wanted / now if now else wanted, "weight_decay"
+    )
 
 
 def switch_optax(project: Project, value: str) -> None:
@@ -237,7 +243,7 @@ def warm_up_optax(project: Project, count: int) -> None:
             home, made = resolve(project, one.source, node)
             if home.code(made).endswith(f"transition_steps={count - 1})"):
                 continue
-        optax = one.source.spelled("optax", "optax")
+        optax = one.source.how_written("optax", "optax")
         if (
             node is None
             or not optax
@@ -246,7 +252,7 @@ def warm_up_optax(project: Project, count: int) -> None:
             raise one.doubt(
                 f"a linear warm-up over {count} steps", "the rate is no number that is written twice easily"
             )
-        certain(project, one.source, node, f"a linear warm-up over {count} steps", one.call)
+        certain_value(project, one.source, node, f"a linear warm-up over {count} steps", one.call)
         rate = one.source.code(node)
         new = f"{optax}.linear_schedule({rate} / {count}, {rate}, transition_steps={count - 1})"
         one.source.replace(node, new, f"{one.kind}: {new}", at=one.call)

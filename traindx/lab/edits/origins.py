@@ -12,10 +12,10 @@ import libcst as cst
 
 from traindx.lab.edits import configs
 from traindx.lab.edits.follow import DEEP, follow, places_set, resolve
-from traindx.lab.edits.hydra import composed
+from traindx.lab.edits.hydra import config_paths
 from traindx.lab.edits.members import COPYING, NAMESPACES, PARSING, classes, members
 from traindx.lab.edits.project import CONFIGS, Project
-from traindx.lab.edits.source import Found, NotCertain, Source, argument, dotted, key_of, starred
+from traindx.lab.edits.source import Found, NotCertain, Source, argument, dotted_name, has_star, key_of
 
 OPERATIONS: dict[type, Callable[[Any, Any], Any]] = {
     cst.Multiply: operator.mul,
@@ -66,19 +66,19 @@ def trace(project: Project, source: Source, node: cst.CSTNode, depth: int = 0) -
     further = follow(project, source, node)
     if further is not None:
         return trace(project, *further, depth + 1)
-    if isinstance(node, cst.Attribute) and (dotted(node.value) != "self" or is_own(source, node)):
+    if isinstance(node, cst.Attribute) and (dotted_name(node.value) != "self" or is_own(source, node)):
         return member(project, source, (node.attr.value,), depth + 1, above=node.value)
     if isinstance(node, cst.Subscript):
         key = key_of(node)
         return member(project, source, (key,), depth + 1, above=node.value) if key else None
     if isinstance(node, cst.Call):
-        return called(project, source, node, depth + 1)
+        return value_of_call(project, source, node, depth + 1)
     if isinstance(node, cst.BinaryOperation):
-        return combined(project, source, node, depth + 1)
+        return arithmetic_value(project, source, node, depth + 1)
     return None
 
 
-def certain(
+def certain_value(
     project: Project, source: Source, node: cst.CSTNode, write: str, at: cst.CSTNode | None = None
 ) -> Value:
     """The number that an expression comes to, and the place that sets it. Raises NotCertain, for the node
@@ -99,7 +99,7 @@ def entries_of(source: Source, name: str, within: cst.CSTNode | None) -> list[cs
     ]  # fmt: skip
 
 
-def close(a: float, b: float) -> bool:
+def is_close(a: float, b: float) -> bool:
     """Whether two numbers are equal but for the rounding of what was recorded."""
     return abs(a - b) <= 1e-6 * max(abs(a), abs(b))
 
@@ -122,7 +122,9 @@ def literal_of(source: Source, node: cst.CSTNode) -> Any:
     return -value if isinstance(parsed.op, ast.USub) else value
 
 
-def combined(project: Project, source: Source, node: cst.BinaryOperation, depth: int) -> Value | None:
+def arithmetic_value(
+    project: Project, source: Source, node: cst.BinaryOperation, depth: int
+) -> Value | None:
     """`a * 2`, `2 * a`, `a / 2`, `a ** 2` ...: the origin is the name in it, else the number on the left."""
     operation = OPERATIONS.get(type(node.operator))
     left, right = trace(project, source, node.left, depth), trace(project, source, node.right, depth)
@@ -143,7 +145,7 @@ def combined(project: Project, source: Source, node: cst.BinaryOperation, depth:
     return Value(value, left.origin, left.linear and scale)
 
 
-def called(project: Project, source: Source, node: cst.Call, depth: int) -> Value | None:
+def value_of_call(project: Project, source: Source, node: cst.Call, depth: int) -> Value | None:
     """`float(x)`, `x.get("key", default)`, and the default of a variable of the environment."""
     name = source.name(node.func).removeprefix("builtins.")
     if name in ENVIRONMENT:
@@ -179,7 +181,7 @@ def member(
     """A value that some object of options holds, where only one thing of this name in the project can be
     it."""
     keys, made, home = path_of(project, source, above, keys)
-    given = in_call(project, home, made, keys, depth)
+    given = value_in_call(project, home, made, keys, depth)
     if given is not None:
         return given
     maker = maker_of(project, made)
@@ -197,14 +199,14 @@ def member(
         for one, words in traced
         if one
     ]
-    found += in_configs(project, keys) if loaded or not maker else []
+    found += config_entries(project, keys) if loaded or not maker else []
     places = {one.origin.place: one for one in found}
     only = next(iter(places.values())) if len(places) == 1 else None
     # An edit cannot change `lr: null` or a date of a configuration.
     return only if only is not None and isinstance(only.value, (int, float, str, bool)) else None
 
 
-def in_call(
+def value_in_call(
     project: Project, source: Source, made: cst.CSTNode | None, keys: tuple[str, ...], depth: int
 ) -> Value | None:
     """What the call that made an object of options gives it by this name: `replace(base, lr=1)`, or a configuration
@@ -215,13 +217,13 @@ def in_call(
         arg = argument(made, keys[0])
         return trace(project, source, arg.value, depth + 1) if arg is not None and len(keys) == 1 else None
     calls = [Found(source, made)]
-    if dotted(made.func).rpartition(".")[2] in PARSING:
+    if dotted_name(made.func).rpartition(".")[2] in PARSING:
         calls += project.methods("set_defaults")
     for other, call in calls:
         packed = [one.value for one in call.args if one.star == "**"]
         if len(packed) == 1 and argument(call, keys[0]) is None:
             below, inner, _ = path_of(project, other, packed[0], keys)
-            if maker_of(project, inner) in LOADING and (found := in_configs(project, below)):
+            if maker_of(project, inner) in LOADING and (found := config_entries(project, below)):
                 return found[0] if len(found) == 1 else None
     return None
 
@@ -243,7 +245,7 @@ def path_of(
 ) -> tuple[tuple[str, ...], cst.CSTNode | None, Source]:
     """The keys from the outermost object of options on, what made that object, and where."""
     while node is not None:
-        if isinstance(node, (cst.Subscript, cst.Attribute)) and dotted(node) != "self":
+        if isinstance(node, (cst.Subscript, cst.Attribute)) and dotted_name(node) != "self":
             key = key_of(node) if isinstance(node, cst.Subscript) else node.attr.value
             if not key:
                 break
@@ -267,20 +269,22 @@ def maker_of(project: Project, made: cst.CSTNode | None) -> str:
     """What made an object of options, where known: a parser of arguments or of files, a class of the
     project, a namespace."""
     func = made.func if isinstance(made, cst.Call) else None
-    name = func.attr.value if isinstance(func, cst.Attribute) else dotted(func) if func is not None else ""
+    name = (
+        func.attr.value if isinstance(func, cst.Attribute) else dotted_name(func) if func is not None else ""
+    )
     if name in LOADING:
         return name
-    plain = isinstance(made, cst.Call) and not starred(made)
+    plain = isinstance(made, cst.Call) and not has_star(made)
     return name if plain and name in (*PARSING, *NAMESPACES, *classes(project)) else ""
 
 
-def overridden(project: Project, found: Origin) -> str:
+def overriding_option(project: Project, found: Origin) -> str:
     """The option by which the command line sets a value, "" where it does not."""
     given = (word.partition("=")[0] for word in project.arguments)
     return next((word for word in given if word in found.options), "")
 
 
-def in_configs(project: Project, keys: tuple[str, ...]) -> list[Value]:
+def config_entries(project: Project, keys: tuple[str, ...]) -> list[Value]:
     """The entries that end with these keys, in configuration files that the sources or the command name.
     Without such entries, fewer of the keys count (`cfg.lr` of a part that has its own name)."""
     found: list[Value] = []
@@ -289,7 +293,7 @@ def in_configs(project: Project, keys: tuple[str, ...]) -> list[Value]:
             continue
         document = configs.parse(path, text)
         for count in range(len(keys), 0, -1):
-            there = configs.ending(document, keys[-count:])
+            there = configs.entries_ending_with(document, keys[-count:])
             if there:
                 found += [entry(path, document, keys, *one) for one in there]
                 break
@@ -299,7 +303,7 @@ def in_configs(project: Project, keys: tuple[str, ...]) -> list[Value]:
 def entry(path: str, document: Any, keys: tuple[str, ...], at: tuple[str, ...], value: Any) -> Value:
     """A value of a configuration that a command line may override by its keys, or the entry that it refers to."""
     options = tuple({".".join(keys), ".".join(at)})
-    at, value = configs.referred(document, at, value)
+    at, value = configs.follow_reference(document, at, value)
     return Value(number(value), Origin(path, number(value), keys=at, options=(*options, ".".join(at))))
 
 
@@ -316,16 +320,16 @@ def is_named(project: Project, path: str) -> bool:
     base = posixpath.basename(path)
     texts = [str(s.evaluated_value) for source in project.sources for s in source.all(cst.SimpleString)]
     named = any(one == path or posixpath.basename(one) == base for one in (*texts, *project.arguments))
-    return named or path in composed(project)
+    return named or path in config_paths(project)
 
 
-def put(project: Project, found: Origin, value: float | int | str | bool, why: str) -> None:
+def write_value(project: Project, found: Origin, value: float | int | str | bool, why: str) -> None:
     """Write another value in place of one. Raises NotCertain where the command line overrides it."""
     text = words_of(value)
     line = found.source.line(found.node) if found.source is not None and found.node is not None else 0
     if isinstance(value, float) and not math.isfinite(value):  # of a number that no float holds
         raise NotCertain(f"{why} {value}", "the number there is out of range", found.path, line)
-    given = overridden(project, found)
+    given = overriding_option(project, found)
     if given:
         raise NotCertain(f"{given} {text} in the command", "the command line sets it", found.path, line)
     if found.source is not None and found.node is not None:
@@ -335,7 +339,7 @@ def put(project: Project, found: Origin, value: float | int | str | bool, why: s
         found.source.replace(found.node, text)
     else:
         old = str(found.value)
-        new = configs.with_value(
+        new = configs.replace_value(
             found.path, project.configs.get(found.path, project.files[found.path]), found.keys, text
         )
         if new is None:

@@ -8,7 +8,7 @@ import libcst as cst
 from traindx.lab.edits.follow import resolve
 from traindx.lab.edits.model import SEQUENTIAL, forward_of, in_sequence, kind, uses_of
 from traindx.lab.edits.project import Project
-from traindx.lab.edits.source import Found, NotCertain, Source, argument, assigned_name, dotted
+from traindx.lab.edits.source import Found, NotCertain, Source, argument, assigned_name, dotted_name
 from traindx.lab.edits.training import backwards
 
 SQUASHING = ("Softmax", "Sigmoid")
@@ -38,29 +38,31 @@ def last_activations(project: Project, kinds: tuple[str, ...] = SQUASHING) -> li
         if made in kinds and is_last(source, call):
             found.append(Last(source, call, made))
         name = CALLS.get(source.name(call.func)) or method(call) or made_by_class(project, source, call)
-        if name in kinds and (returned(source, call) or any(one.input is call for one in losses(project))):
+        if name in kinds and (
+            is_returned(source, call) or any(one.input is call for one in losses(project))
+        ):
             found.append(Last(source, call, name))
     return found
 
 
 def method(call: cst.Call) -> str:
     """ "Softmax" of `x.softmax(1)`; `self.softmax(x)` is a module's."""
-    name = call.func.attr.value if isinstance(call.func, cst.Attribute) and not of_self(call) else ""
+    name = call.func.attr.value if isinstance(call.func, cst.Attribute) and not is_self_call(call) else ""
     return KINDS.get(name, "")
 
 
 def made_by_class(project: Project, source: Source, call: cst.Call) -> str:
     """ "Softmax" of `self.out(x)` in a class that makes `self.out` one."""
-    if not of_self(call):
+    if not is_self_call(call):
         return ""
     home, value = resolve(project, source, call.func)
     made = kind(home, value) if isinstance(value, cst.Call) else ""
     return made if made in KINDS.values() else ""
 
 
-def of_self(call: cst.Call) -> bool:
+def is_self_call(call: cst.Call) -> bool:
     """Whether an object calls one of its members."""
-    return isinstance(call.func, cst.Attribute) and dotted(call.func.value) == "self"
+    return isinstance(call.func, cst.Attribute) and dotted_name(call.func.value) == "self"
 
 
 def is_last(source: Source, call: cst.Call) -> bool:
@@ -72,11 +74,11 @@ def is_last(source: Source, call: cst.Call) -> bool:
     name = assigned_name(source.parents.get(outer))
     inner = [arg.value for one in source.calls(SEQUENTIAL) for arg in one.args]
     if uses:
-        return all(returned(source, use) for use in uses)
-    return not any(name and dotted(one) == name for one in inner)
+        return all(is_returned(source, use) for use in uses)
+    return not any(name and dotted_name(one) == name for one in inner)
 
 
-def returned(source: Source, call: cst.Call) -> bool:
+def is_returned(source: Source, call: cst.Call) -> bool:
     """Whether a forward pass returns the result, as it is, reshaped, or by its name in the next line."""
     node: cst.CSTNode = call
     while isinstance(parent := source.parents.get(node), (cst.Attribute, cst.Call)):
@@ -93,7 +95,7 @@ def returned(source: Source, call: cst.Call) -> bool:
     return any(source.code(one) == f"return {name}" for one in after)
 
 
-def take_away(project: Project, last: Last) -> None:
+def remove_activation(project: Project, last: Last) -> None:
     """Remove the activation, and keep everything else."""
     source, node = last.source, last.call
     outer = in_sequence(source, node)
@@ -112,7 +114,11 @@ def take_away(project: Project, last: Last) -> None:
 def argument_of(last: Last) -> cst.BaseExpression:
     """What the activation is applied to: `x` of `torch.sigmoid(x)`, `x.sigmoid()` and `self.sigmoid(x)`."""
     func = last.call.func
-    if isinstance(func, cst.Attribute) and last.source.name(func) not in CALLS and not of_self(last.call):
+    if (
+        isinstance(func, cst.Attribute)
+        and last.source.name(func) not in CALLS
+        and not is_self_call(last.call)
+    ):
         return func.value
     return last.call.args[0].value
 
@@ -120,7 +126,7 @@ def argument_of(last: Last) -> cst.BaseExpression:
 def softmax_to_sigmoid(project: Project, last: Last) -> None:
     """Put a sigmoid in place of a softmax, which has no other arguments than its input."""
     source, made = last.source, last.call
-    if of_self(made):
+    if is_self_call(made):
         home, node = resolve(project, source, made.func)
         if not isinstance(node, cst.Call):
             raise source.doubt(made, "a sigmoid", "cannot tell which module this is")
@@ -218,7 +224,7 @@ def training_loss(project: Project) -> Loss:
     """The only loss that is computed next to a backward pass. Raises NotCertain where several could be
     it."""
     found = losses(project)
-    near = [one for one in found if any(together(one, back) for back in backwards(project))]
+    near = [one for one in found if any(share_loop(one, back) for back in backwards(project))]
     recorded = project.place("loss")
     exact = [
         o for o in found if recorded and o.source is recorded[0] and o.source.covers(o.use, recorded[1])
@@ -231,7 +237,7 @@ def training_loss(project: Project) -> Loss:
     return chosen[0]
 
 
-def together(one: Loss, back: Found) -> bool:
+def share_loop(one: Loss, back: Found) -> bool:
     """Whether a loss and a backward pass are in the same loop of the same function."""
     source = back.source
     if one.source is not source or source.function(one.use) is not source.function(back.call):

@@ -10,7 +10,7 @@ from functools import cached_property
 
 import libcst as cst
 
-from traindx.lab.edits.source import BOM, Found, NotCertain, Source, dotted
+from traindx.lab.edits.source import BOM, Found, NotCertain, Source, dotted_name
 from traindx.vocabulary import Fact
 from traindx.vocabulary.edit import Patch
 
@@ -44,7 +44,7 @@ class Project:
             if path in found or path not in self.files:
                 continue
             found[path] = self.parsed(path)
-            todo += [other for name in imported(found[path]) if (other := self.file_of(name, path))]
+            todo += [other for name in imported_names(found[path]) if (other := self.file_of(name, path))]
         return list(found.values())
 
     def parsed(self, path: str) -> Source:
@@ -123,17 +123,17 @@ class Project:
         return Patch(before={p: self.files[p] for p in changed}, after=changed, words=tuple(self.words))
 
 
-def imported(source: Source) -> list[str]:
+def imported_names(source: Source) -> list[str]:
     """The names of all modules that a file imports. `from a import b` gives "a" and "a.b"."""
     names: list[str] = []
     for statement in source.all(cst.Import):
-        names += [dotted(alias.name) for alias in statement.names]
+        names += [dotted_name(alias.name) for alias in statement.names]
     for found in source.all(cst.ImportFrom):
-        base = "." * len(found.relative) + (dotted(found.module) if found.module else "")
+        base = "." * len(found.relative) + (dotted_name(found.module) if found.module else "")
         names.append(base)
         if not isinstance(found.names, cst.ImportStar):
             joint = "" if base.endswith(".") else "."
-            names += [f"{base}{joint}{dotted(alias.name)}" for alias in found.names]
+            names += [f"{base}{joint}{dotted_name(alias.name)}" for alias in found.names]
     return names
 
 

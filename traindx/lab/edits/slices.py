@@ -8,10 +8,10 @@ from typing import NamedTuple
 import libcst as cst
 
 from traindx.lab.edits.follow import DEEP, follow, resolve
-from traindx.lab.edits.origins import certain, put
+from traindx.lab.edits.origins import certain_value, write_value
 from traindx.lab.edits.project import Project
-from traindx.lab.edits.source import Found, Source, dotted
-from traindx.lab.edits.training import WRAPPERS, only_call, the_backward
+from traindx.lab.edits.source import Found, Source, dotted_name
+from traindx.lab.edits.training import WRAPPERS, only_backward, only_call
 
 COUNTING = ("range", "trange", "tqdm.trange", "tqdm.auto.trange", "numpy.arange")
 ROUNDING = ("int", "math.ceil", "numpy.ceil", "max", "round")
@@ -31,14 +31,14 @@ class Cut(NamedTuple):
 def cuts(project: Project) -> Cut | None:
     """The loop that makes the batches of the training; None where none was found. Raises NotCertain without one
     backward pass."""
-    for source, loop in around(project, the_backward(project)):
-        found = cut_by(project, source, loop)
+    for source, loop in enclosing_loops(project, only_backward(project)):
+        found = batches_of_loop(project, source, loop)
         if found is not None:
             return found
     return None
 
 
-def around(project: Project, at: Found) -> Iterator[tuple[Source, cst.For]]:
+def enclosing_loops(project: Project, at: Found) -> Iterator[tuple[Source, cst.For]]:
     """The loops around a call, innermost first, also around the only call of the function that it is in."""
     here: Found | None = at
     for _ in range(DEEP):
@@ -51,9 +51,9 @@ def around(project: Project, at: Found) -> Iterator[tuple[Source, cst.For]]:
         here = only_call(project, function.name.value) if function is not None else None
 
 
-def cut_by(project: Project, source: Source, loop: cst.For) -> Cut | None:
+def batches_of_loop(project: Project, source: Source, loop: cst.For) -> Cut | None:
     """The batches that a loop makes, or None."""
-    values = unwrapped(source, loop.iter)
+    values = unwrap_iterable(source, loop.iter)
     if not isinstance(values, cst.Call):
         return None
     name, given = source.name(values.func).removeprefix("builtins."), [one.value for one in values.args]
@@ -66,10 +66,10 @@ def cut_by(project: Project, source: Source, loop: cst.For) -> Cut | None:
     parts = given if name == "zip" else [values]
     if all(map(is_split, parts)):
         return Cut(source, loop, tuple(one.args[-1].value for one in parts if isinstance(one, cst.Call)))
-    return yielded(project, values)
+    return yielded_batches(project, values)
 
 
-def unwrapped(source: Source, values: cst.BaseExpression) -> cst.BaseExpression:
+def unwrap_iterable(source: Source, values: cst.BaseExpression) -> cst.BaseExpression:
     """What a loop goes over, without `enumerate`, `tqdm` and the like."""
     while (
         isinstance(values, cst.Call)
@@ -85,11 +85,11 @@ def of_parts(
 ) -> Cut | None:
     """The batches of a loop that counts in steps of `size`, or counts the batches: where the samples are cut from,
     `i + size` or `k * size`. None where the body has no such part."""
-    at = dotted(loop.target)
+    at = dotted_name(loop.target)
     found = [
-        one.right if dotted(one.left) == at else one.left for one in source.all(cst.BinaryOperation)
+        one.right if dotted_name(one.left) == at else one.left for one in source.all(cst.BinaryOperation)
         if source.inside(one, loop.body) and isinstance(one.operator, operation)
-        and (dotted(one.left) == at or (operation is cst.Multiply and dotted(one.right) == at))
+        and (dotted_name(one.left) == at or (operation is cst.Multiply and dotted_name(one.right) == at))
     ]  # fmt: skip
     same = [one for one in found if not isinstance(one, cst.Integer) or one.deep_equals(size)]  # not `i + 1`
     return Cut(source, loop, (size, *same)) if at and same else None
@@ -113,20 +113,20 @@ def is_split(values: cst.BaseExpression) -> bool:
     """Whether an expression is `X.split(size)` of samples, not of a text."""
     if not isinstance(values, cst.Call) or not values.args or values.args[-1].keyword is not None:
         return False
-    return dotted(values.func).rpartition(".")[2] == "split" and not isinstance(
+    return dotted_name(values.func).rpartition(".")[2] == "split" and not isinstance(
         values.args[-1].value, cst.SimpleString
     )
 
 
-def yielded(project: Project, call: cst.Call) -> Cut | None:
+def yielded_batches(project: Project, call: cst.Call) -> Cut | None:
     """The batches of the project's own generator."""
-    name = dotted(call.func).rpartition(".")[2]
+    name = dotted_name(call.func).rpartition(".")[2]
     for source in project.sources:
         for one in source.all(cst.Yield):
             function = source.function(one)
             loop = next(iter(source.loops(one)), None)
             if function is not None and loop is not None and function.name.value == name:
-                return cut_by(project, source, loop) if isinstance(loop, cst.For) else None
+                return batches_of_loop(project, source, loop) if isinstance(loop, cst.For) else None
     return None
 
 
@@ -141,7 +141,7 @@ def resize(project: Project, cut: Cut, change: Callable[[float], float]) -> None
                 wanted = max(1, round(change(known)))
                 home.replace(node, f"{wanted}", f"the batch size: {home.code(node)} becomes {wanted}")
             continue
-        found = certain(project, source, size, "another batch size")
+        found = certain_value(project, source, size, "another batch size")
         recorded = known or float(found.value)
         wanted = max(1, round(change(recorded)))
         if found.value == wanted:
@@ -149,7 +149,9 @@ def resize(project: Project, cut: Cut, change: Callable[[float], float]) -> None
         if found.value != recorded:
             why = f"the source sets {found.value}, but {recorded:g} was recorded"
             raise source.doubt(size, "another batch size", why)
-        put(project, found.origin, round(found.origin.value * wanted / found.value), "the batch size")
+        write_value(
+            project, found.origin, round(found.origin.value * wanted / found.value), "the batch size"
+        )
 
 
 def all_samples(
@@ -162,9 +164,9 @@ def all_samples(
         chain.append(further)
     home, last = chain[-1]
     counts = isinstance(last, cst.Call) and (
-        dotted(last.func) == "len" or dotted(last.func).endswith(".size")
+        dotted_name(last.func) == "len" or dotted_name(last.func).endswith(".size")
     )
-    shape = isinstance(last, cst.Subscript) and dotted(last.value).endswith(".shape")
+    shape = isinstance(last, cst.Subscript) and dotted_name(last.value).endswith(".shape")
     home, node = chain[1] if len(chain) > 1 and isinstance(size, cst.Name) else chain[0]
     return (home, node) if (counts or shape) and isinstance(node, cst.BaseExpression) else None
 
@@ -174,13 +176,13 @@ def shuffle_cut(project: Project, cut: Cut) -> None:
     source, loop = cut.source, cut.loop
     if any(one.value == ORDER for one in source.all(cst.Name)):
         return
-    draw, at = source.spelled("torch.randperm", "torch"), dotted(loop.target)
+    draw, at = source.how_written("torch.randperm", "torch"), dotted_name(loop.target)
     rows = [
         one
         for one in source.all(cst.Subscript)
         if source.inside(one, loop.body) and starts_at(project, source, one, at)
     ]
-    names = {dotted(one.value) for one in rows}
+    names = {dotted_name(one.value) for one in rows}
     if not draw or not rows or "" in names:
         raise source.doubt(loop, CUT, "cannot tell which samples are cut")
     if used_otherwise(source, loop, rows):
@@ -188,7 +190,7 @@ def shuffle_cut(project: Project, cut: Cut) -> None:
     if any(made_anew(source, one.value, loop) for one in rows):
         raise source.doubt(loop, CUT, "the samples may be in a new order in each epoch already")
     says = f"draws the samples in a new order: {', '.join(sorted(names))}"
-    source.insert_before(loop, f"{ORDER} = {draw}(len({dotted(rows[0].value)}))", says=says)
+    source.insert_before(loop, f"{ORDER} = {draw}(len({dotted_name(rows[0].value)}))", says=says)
     for one in rows:
         inner = source.code(one).removeprefix(source.code(one.value))
         source.replace(one, f"{source.code(one.value)}[{ORDER}{inner}]")
@@ -201,15 +203,15 @@ def starts_at(project: Project, source: Source, part: cst.Subscript, at: str) ->
     lower = part.slice[0].slice.lower
     if lower is None:
         return False
-    node = lower if dotted(lower) == at else resolve(project, source, lower)[1]
+    node = lower if dotted_name(lower) == at else resolve(project, source, lower)[1]
     factors = (node.left, node.right) if isinstance(node, cst.BinaryOperation) else (node,)
-    return any(dotted(one) == at for one in factors)
+    return any(dotted_name(one) == at for one in factors)
 
 
 def used_otherwise(source: Source, loop: cst.For, rows: list[cst.Subscript]) -> bool:
     """Whether the loop uses the place of a batch but to cut samples, to compare it and to print it: targets that
     another function looks up by it would be those of other samples."""
-    places = {dotted(loop.target)}
+    places = {dotted_name(loop.target)}
     inside = [one for one in source.all(cst.Name) if source.inside(one, loop.body)]
     for one in inside:
         small = source.small(one)
@@ -217,7 +219,7 @@ def used_otherwise(source: Source, loop: cst.For, rows: list[cst.Subscript]) -> 
             continue
         if isinstance(small, cst.Assign) and not any(source.inside(row, small) for row in rows):
             calls = [call for call in source.all(cst.Call) if source.inside(call, small)]
-            if all(dotted(call.func) in ("min", "max", "len") for call in calls):
+            if all(dotted_name(call.func) in ("min", "max", "len") for call in calls):
                 places |= {name.value for name in inside if source.inside(name, small.targets[0])}
                 continue
         around = [
@@ -225,7 +227,9 @@ def used_otherwise(source: Source, loop: cst.For, rows: list[cst.Subscript]) -> 
             for above in source.ancestors(one)
             if isinstance(above, (cst.Call, cst.Comparison, cst.Subscript))
         ]
-        shown = isinstance(around[-1], cst.Call) and dotted(around[-1].func) == "print" if around else False
+        shown = (
+            isinstance(around[-1], cst.Call) and dotted_name(around[-1].func) == "print" if around else False
+        )
         if not shown and not any(isinstance(above, cst.Comparison) for above in around):
             return True
     return False
@@ -238,5 +242,5 @@ def made_anew(source: Source, name: cst.BaseExpression, loop: cst.For) -> bool:
     outer: list[cst.CSTNode] = [*source.loops(loop)] or ([function] if function is not None else [])
     made = source.bindings(name) if isinstance(name, cst.Name) else []
     nodes = [node for one in made if (node := getattr(one, "node", None)) is not None and source.loops(loop)]
-    draws = [one for one in source.calls() if dotted(one.func).rpartition(".")[2] in DRAWS]
+    draws = [one for one in source.calls() if dotted_name(one.func).rpartition(".")[2] in DRAWS]
     return any(source.inside(one, block) for one in (*nodes, *draws) for block in outer)

@@ -101,12 +101,12 @@ class Source:
 
     def name(self, node: cst.CSTNode) -> str:
         """The full name, else the dotted one as written, else ""."""
-        return self.names.get(node, "") or dotted(node)
+        return self.names.get(node, "") or dotted_name(node)
 
     def code(self, node: cst.CSTNode) -> str:
         return self.module.code_for_node(node).strip()
 
-    def spelled(self, full: str, *homes: str) -> str:
+    def how_written(self, full: str, *homes: str) -> str:
         """How this file can write `full` ("torch.nn.init"), by the first of the modules `homes` that it
         imports under another name; "" where it imports none."""
         aliases: dict[str, str] = {}
@@ -252,7 +252,7 @@ class Found(NamedTuple):
     def target(self) -> str:
         """ "self.optim" where the call is assigned to that; "" where it is not assigned."""
         parent = self.source.parents.get(self.call)
-        return dotted(parent.target) if isinstance(parent, cst.AnnAssign) else assigned_name(parent)
+        return dotted_name(parent.target) if isinstance(parent, cst.AnnAssign) else assigned_name(parent)
 
     def doubt(self, write: str, why: str) -> NotCertain:
         """That an edit of this call is not certain, to be raised."""
@@ -273,22 +273,22 @@ class Found(NamedTuple):
         return small
 
     def argument(self, name: str, place: int | None = None) -> cst.BaseExpression | None:
-        return passed(self.call, name, place)
+        return passed_argument(self.call, name, place)
 
 
-def dotted(node: cst.CSTNode) -> str:
+def dotted_name(node: cst.CSTNode) -> str:
     """ "self.optim" of such an expression; "" of any other."""
     if isinstance(node, cst.Name):
         return str(node.value)
     if isinstance(node, cst.Attribute):
-        base = dotted(node.value)
+        base = dotted_name(node.value)
         return f"{base}.{node.attr.value}" if base else ""
     return ""
 
 
 def assigned_name(statement: cst.CSTNode | None) -> str:
     """ "x" of the statement `x = ...`; "" of any other."""
-    return dotted(statement.targets[0].target) if isinstance(statement, cst.Assign) else ""
+    return dotted_name(statement.targets[0].target) if isinstance(statement, cst.Assign) else ""
 
 
 def argument(call: cst.Call, name: str, place: int | None = None) -> cst.Arg | None:
@@ -302,10 +302,10 @@ def argument(call: cst.Call, name: str, place: int | None = None) -> cst.Arg | N
     return plain[place]
 
 
-def passed(call: cst.Call, name: str, place: int | None = None) -> cst.BaseExpression | None:
+def passed_argument(call: cst.Call, name: str, place: int | None = None) -> cst.BaseExpression | None:
     """What a call passes for an argument. For one that only its `**options` can hold (or the configuration of Hydra's
     `instantiate`), the expression `options["name"]`, which is not in the text."""
-    configured = dotted(call.func).rpartition(".")[2] == INSTANTIATE and bool(call.args)
+    configured = dotted_name(call.func).rpartition(".")[2] == INSTANTIATE and bool(call.args)
     arg = argument(call, name, None if configured else place)
     packed = [call.args[0].value] if configured else [one.value for one in call.args if one.star == "**"]
     if arg is not None or len(packed) != 1:
@@ -320,7 +320,7 @@ def key_of(node: cst.Subscript) -> str:
     return str(inner.evaluated_value) if isinstance(inner, cst.SimpleString) else ""
 
 
-def starred(call: cst.Call) -> bool:
+def has_star(call: cst.Call) -> bool:
     return any(arg.star for arg in call.args)
 
 

@@ -10,7 +10,7 @@ import libcst as cst
 
 from traindx.lab.edits.follow import places_set, resolve
 from traindx.lab.edits.project import Project
-from traindx.lab.edits.source import INSTANTIATE, Found, NotCertain, Source, dotted
+from traindx.lab.edits.source import INSTANTIATE, Found, NotCertain, Source, dotted_name
 
 OPTIMIZERS = "torch.optim."
 SCHEDULES = ("torch.optim.lr_scheduler.", "transformers.get_", "transformers.optimization.get_")
@@ -42,7 +42,7 @@ def is_looked_up(project: Project, made: Found) -> bool:
     source, what = resolve(project, made.source, made.call.func)
     if source.name(made.call.func) == f"hydra.utils.{INSTANTIATE}":
         return True
-    named = isinstance(what, cst.Call) and dotted(what.func).rpartition(".")[2] in ("getattr", "get")
+    named = isinstance(what, cst.Call) and dotted_name(what.func).rpartition(".")[2] in ("getattr", "get")
     return named or (isinstance(what, cst.Subscript) and source.code(what.value) not in ("", "self"))
 
 
@@ -78,8 +78,8 @@ def steps(project: Project) -> list[Found]:
     found = []
     for one in project.methods("step"):
         call = one.call
-        at = dotted(call.func.value).rpartition(".")[2] if isinstance(call.func, cst.Attribute) else ""
-        inside = dotted(call.args[0].value).rpartition(".")[2] if len(call.args) == 1 else ""
+        at = dotted_name(call.func.value).rpartition(".")[2] if isinstance(call.func, cst.Attribute) else ""
+        inside = dotted_name(call.args[0].value).rpartition(".")[2] if len(call.args) == 1 else ""
         known = inside in made or (at in made and not inside)
         if at not in others and (known or was_recorded(project, one)):
             found.append(one)
@@ -111,7 +111,7 @@ def backwards(project: Project) -> list[Found]:
     return project.methods("backward")
 
 
-def the_step(project: Project) -> Found:
+def only_step(project: Project) -> Found:
     """The only step of the training. Raises NotCertain where there are several, or none."""
     found = steps(project)
     if len(found) != 1:
@@ -121,7 +121,7 @@ def the_step(project: Project) -> Found:
     return found[0]
 
 
-def the_backward(project: Project) -> Found:
+def only_backward(project: Project) -> Found:
     """The only backward pass. Raises NotCertain where there are several, or none."""
     found = backwards(project)
     if len(found) != 1:
@@ -141,14 +141,14 @@ def model_at(project: Project, at: Found) -> str:
             return ""
         if params.func.attr.value != "parameters" or params.args:
             return ""
-        return reached(project, one, params.func.value, at)
+        return expression_at(project, one, params.func.value, at)
     return ""
 
 
-def reached(project: Project, made: Found, model: cst.BaseExpression, at: Found) -> str:
+def expression_at(project: Project, made: Found, model: cst.BaseExpression, at: Found) -> str:
     """How an expression next to the optimizer is written at another place: by the same name where that means
     the same there, as an attribute of the object, or as the parameter that it is passed to."""
-    name = dotted(model)
+    name = dotted_name(model)
     same_class = made.source.owner(made.call) is at.source.owner(at.call)
     if name.startswith("self."):
         return name if same_class and made.source is at.source else ""
@@ -161,10 +161,10 @@ def reached(project: Project, made: Found, model: cst.BaseExpression, at: Found)
     owner = at.source.owner(at.call)
     target = resolve(project, made.source, model)
     for attribute in at.source.all(cst.Attribute) if owner is not None else ():
-        if dotted(attribute.value) == "self" and at.source.owner(attribute) is owner:
+        if dotted_name(attribute.value) == "self" and at.source.owner(attribute) is owner:
             given = places_set(at.source, owner, attribute.attr.value) if owner else []
             if len(given) == 1 and resolve(project, at.source, attribute)[1] is target[1]:
-                return dotted(attribute)
+                return dotted_name(attribute)
     function = at.source.function(at.call)
     for param in function.params.params if function is not None else ():
         uses = [
@@ -207,16 +207,16 @@ def training_loaders(project: Project) -> list[Found]:
     for back in backwards(project):
         for loop in back.source.loops(back.call):
             if isinstance(loop, cst.For):
-                source, node = resolve(project, back.source, unwrapped(back.source, loop.iter))
+                source, node = resolve(project, back.source, unwrap_iterable(back.source, loop.iter))
                 found += [
                     one for one in every if one.source is source and one.call is node and one not in found
                 ]
     return found or (every if len(every) == 1 else [])
 
 
-def unwrapped(source: Source, node: cst.BaseExpression) -> cst.BaseExpression:
+def unwrap_iterable(source: Source, node: cst.BaseExpression) -> cst.BaseExpression:
     """What is inside `enumerate`, a progress bar and the like."""
-    while isinstance(node, cst.Call) and dotted(node.func).rpartition(".")[2] in WRAPPERS and node.args:
+    while isinstance(node, cst.Call) and dotted_name(node.func).rpartition(".")[2] in WRAPPERS and node.args:
         node = node.args[0].value
     return node
 
@@ -266,9 +266,9 @@ def epochs(project: Project) -> tuple[Source, cst.For]:
 
 def only_call(project: Project, name: str) -> Found | None:
     """The only call of a function, None where there are several or none."""
-    calls = [one for one in project.calls() if dotted(one.call.func).rpartition(".")[2] == name]
+    calls = [one for one in project.calls() if dotted_name(one.call.func).rpartition(".")[2] == name]
     plain = [
-        one for one in calls if dotted(one.call.func) in (name, f"self.{name}")
+        one for one in calls if dotted_name(one.call.func) in (name, f"self.{name}")
     ]  # `step()`, not `opt.step()`
     found = plain or calls
     return found[0] if len(found) == 1 else None
@@ -284,7 +284,7 @@ def called_in_loop(project: Project, name: str) -> tuple[Source, cst.For] | None
 def validation_loss(source: Source, loop: cst.For) -> tuple[str, cst.BaseSmallStatement]:
     """The name that holds the validation loss at the end of an epoch, and the statement that assigns it.
     Raises NotCertain where there is not one."""
-    found = {code: at for name, code, at in assigned(source, loop) if VALIDATION.fullmatch(name)}
+    found = {code: at for name, code, at in assigned_names(source, loop) if VALIDATION.fullmatch(name)}
     if len(found) != 1:
         raise source.doubt(loop, *UNKNOWN)
     return next(iter(found.items()))
@@ -293,7 +293,7 @@ def validation_loss(source: Source, loop: cst.For) -> tuple[str, cst.BaseSmallSt
 def validation(source: Source, loop: cst.For) -> Measured:
     """The validation loss, or else a score, that an epoch assigns to a name or prints under one. Raises
     NotCertain where there is none."""
-    found = [*assigned(source, loop), *printed(source, loop)]
+    found = [*assigned_names(source, loop), *printed_expressions(source, loop)]
     for pattern in (VALIDATION, SCORE):
         named = [(code, at) for name, code, at in found if pattern.fullmatch(name)]
         if named:
@@ -301,7 +301,7 @@ def validation(source: Source, loop: cst.For) -> Measured:
     raise source.doubt(loop, *UNKNOWN)
 
 
-def assigned(source: Source, loop: cst.For) -> Iterator[tuple[str, str, cst.BaseSmallStatement]]:
+def assigned_names(source: Source, loop: cst.For) -> Iterator[tuple[str, str, cst.BaseSmallStatement]]:
     """The names that an epoch assigns in the body of its loop: name, code, statement."""
     for line in loop.body.body:
         small = line.body[0] if isinstance(line, cst.SimpleStatementLine) else None
@@ -311,10 +311,12 @@ def assigned(source: Source, loop: cst.For) -> Iterator[tuple[str, str, cst.Base
             targets += [one.target] if isinstance(one, cst.AugAssign) else []
             for target in targets:
                 parts = [e.value for e in target.elements] if isinstance(target, cst.Tuple) else [target]
-                yield from ((dotted(p).rpartition(".")[2], dotted(p), one) for p in parts if dotted(p))
+                yield from (
+                    (dotted_name(p).rpartition(".")[2], dotted_name(p), one) for p in parts if dotted_name(p)
+                )
 
 
-def printed(source: Source, loop: cst.For) -> Iterator[tuple[str, str, cst.CSTNode]]:
+def printed_expressions(source: Source, loop: cst.For) -> Iterator[tuple[str, str, cst.CSTNode]]:
     """The expressions that an epoch writes after a label into a text, in the body of its loop."""
     for text in source.all(cst.FormattedString):
         if source.loops(text)[:1] != [loop]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from traindx.atomic_write import write_whole
+from traindx.atomic_write import write_atomically
 from traindx.errors import ConfigError
 from traindx.vocabulary.edit import Patch
 
@@ -32,11 +32,11 @@ def remember(folder: Path, patch: Patch, backups: Mapping[str, str]) -> None:
         for path, text in patch.after.items()
     }
     (folder / RECORD).parent.mkdir(exist_ok=True)
-    keep(folder, [*writes(folder), last])
+    save_record(folder, [*writes(folder), last])
 
 
-def keep(folder: Path, known: Writes) -> None:
-    write_whole(folder / RECORD, json.dumps(msgspec.to_builtins(known), indent=1) + "\n")
+def save_record(folder: Path, known: Writes) -> None:
+    write_atomically(folder / RECORD, json.dumps(msgspec.to_builtins(known), indent=1) + "\n")
 
 
 def undo(folder: Path) -> list[str]:
@@ -55,9 +55,9 @@ def undo(folder: Path) -> list[str]:
         if content(folder / one.backup) != one.original:
             raise ConfigError(f"{one.backup} is no longer the original of {path}, so nothing was undone")
     for path, one in last.items():
-        write_whole(folder / path, [(folder / one.backup).read_bytes()])
+        write_atomically(folder / path, [(folder / one.backup).read_bytes()])
         (folder / one.backup).unlink()
-    keep(folder, known[:-1])
+    save_record(folder, known[:-1])
     return list(last)
 
 

@@ -101,7 +101,10 @@ def choose(
             return objective_of(run, signal, "lower", "the suspected cause is about it")
     altered = {signal for spec in interventions for signal in altered_by(spec, run)}
     for least in (SAMPLED, 1):  # few samples are better than none
-        for signal, why in [*(of_classes(run) if cause == "class-imbalance" else []), *candidates(run)]:
+        for signal, why in [
+            *(rare_class_signals(run) if cause == "class-imbalance" else []),
+            *candidates(run),
+        ]:
             if signal not in altered and not signal.startswith(spared) and has_values(run, signal, least):
                 direction = direction_of(signal)
                 return objective_of(run, signal, "higher" if direction == "higher" else "lower", why)
@@ -131,17 +134,17 @@ def candidates(run: Run) -> list[tuple[str, str]]:
     held_out = [n for n in run.series if n.startswith(("val/", "test/")) and n != "val/loss"]
     higher = [n for n in held_out if direction_of(n) == "higher"]
     lower = [n for n in held_out if direction_of(n) == "lower"]
-    found = [(n, "a metric on held-out data") for n in (*sorted(higher, key=preference), *sorted(lower))]
+    found = [(n, "a metric on held-out data") for n in (*sorted(higher, key=metric_rank), *sorted(lower))]
     found.append(("val/loss", "the loss on held-out data; no metric is logged"))
     found += [(n, "computed from the outputs; there is no validation set") for n in COMPUTED]
     train = [n for n in run.series if n.startswith("train/") and direction_of(n) == "higher"]
     found += [
-        (n, "a metric on training data; there is no validation set") for n in sorted(train, key=preference)
+        (n, "a metric on training data; there is no validation set") for n in sorted(train, key=metric_rank)
     ]
     return [*found, ("train/loss", "the training loss at equal steps; nothing else is recorded")]
 
 
-def of_classes(run: Run) -> list[tuple[str, str]]:
+def rare_class_signals(run: Run) -> list[tuple[str, str]]:
     """Signals that a rare class counts in, best first, with the reason."""
     named = [
         (word, n)
@@ -155,14 +158,14 @@ def of_classes(run: Run) -> list[tuple[str, str]]:
     return [(n, why) for n in (*held_out, BALANCED) if direction_of(n) == "higher"]
 
 
-def others(run: Run, interventions: Iterable[str], signal: str) -> list[Objective]:
+def other_objectives(run: Run, interventions: Iterable[str], signal: str) -> list[Objective]:
     """The held-out metrics and losses, without `signal`, whose meaning a change does not alter."""
     altered = {name for spec in interventions for name in altered_by(spec, run)} | {signal}
     held_out = [n for n, _ in candidates(run) if n.startswith(("val/", "test/")) and n not in altered]
     return [objective_of(run, n, direction_of(n), "") for n in held_out if has_values(run, n)]
 
 
-def preference(name: str) -> tuple[int, str]:
+def metric_rank(name: str) -> tuple[int, str]:
     """The rank of a metric among others, by its name."""
     last = name.rpartition("/")[2].lower()
     return next((i for i, word in enumerate(METRICS) if word in last), len(METRICS)), name
@@ -188,14 +191,16 @@ def objective_of(run: Run, signal: str, direction: str, why: str) -> Objective:
     series = run.series.get(signal)
     values = np.zeros(0) if series is None else series.values[np.isfinite(series.values)]
     higher = direction == "higher"
-    scale, unit = scaled(signal, values, higher)
+    scale, unit = gain_scale(signal, values, higher)
     return Objective(
         signal=signal, direction="higher" if higher else "lower", scale=scale, unit=unit, why=why
     )
 
 
-def scaled(signal: str, values: Floats, higher: bool) -> tuple[Literal["error", "ratio", "share"], float]:
-    """How two levels of a signal become a gain, and the number that belongs to it, see `between`."""
+def gain_scale(
+    signal: str, values: Floats, higher: bool
+) -> tuple[Literal["error", "ratio", "share"], float]:
+    """How two levels of a signal become a gain, and the number that belongs to it, see `gain_between`."""
     known = scale_of(signal, values)
     if higher and known is not None and known.high < math.inf:
         return "error", known.perfect
@@ -242,7 +247,7 @@ def tail(steps: Floats, values: Floats, signal: str) -> Floats:
     ]
 
 
-def speed(run: Run, objective: Objective) -> Objective | None:
+def speed_objective(run: Run, objective: Objective) -> Objective | None:
     """The objective for two runs that reach the same end: the steps until the signal is as good as at the
     end of `run`. None where that step is too uncertain."""
     series, end = run.series.get(objective.signal), level(run, objective)
@@ -300,10 +305,10 @@ def gain(before: float, after: float, objective: Objective) -> float:
         return math.nan
     if not (math.isfinite(before) and math.isfinite(after)):
         return CAP * (math.isfinite(after) - math.isfinite(before))
-    return min(max(between(before, after, objective), -CAP), CAP)
+    return min(max(gain_between(before, after, objective), -CAP), CAP)
 
 
-def between(before: float, after: float, objective: Objective) -> float:
+def gain_between(before: float, after: float, objective: Objective) -> float:
     if objective.scale == "error":
         left = [max(1 - x / objective.unit, 0.0) + ERROR_FLOOR for x in (before, after)]
         return math.log(left[0] / left[1])
@@ -318,7 +323,7 @@ def between(before: float, after: float, objective: Objective) -> float:
     return sign * (before - after) / objective.unit
 
 
-def side(values: Sequence[float], signal: str = "") -> Side | None:
+def arm_levels(values: Sequence[float], signal: str = "") -> Side | None:
     """The levels of an arm's seeds, together. The interval stays within the range of the signal."""
     known = [v for v in values if not math.isnan(v)]
     if not known:
@@ -340,7 +345,7 @@ def spread(values: Sequence[float], objective: Objective) -> float | None:
     return None if len(known) < 2 else stdev([gain(known[0], v, objective) for v in known])
 
 
-def same(one: Run, other: Run) -> bool:
+def trained_identically(one: Run, other: Run) -> bool:
     """Whether two runs trained identically to the last bit, as far as their losses show."""
     a, b = one.series.get("train/loss"), other.series.get("train/loss")
     if a is None or b is None:

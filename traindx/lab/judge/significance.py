@@ -73,7 +73,7 @@ def judge(
     if np.all(values == 0):
         return Judged(0.0, (0.0, 0.0), 1.0, "refuted", "it made no difference at all")
     if len(values) < FIRST:
-        return Judged(effect, None, signs_p(values), *early(values, margin, noise))
+        return Judged(effect, None, signs_p(values), *early_verdict(values, margin, noise))
     of_noise = OF_NOISE if paired else math.sqrt(2)  # the arms of an unpaired pair are independent
     spread = max(float(values.std(ddof=1)), LEAST_SPREAD, of_noise * (noise or 0.0))
     interval, last, p_value = intervals(values, spread), len(values) >= MORE[-1], signs_p(values)
@@ -101,7 +101,7 @@ def describe_interval(interval: Interval) -> str:
     return f"95 % interval: {low} to {high}" if low != high else "all seeds agree to within 1 %"
 
 
-def early(values: np.ndarray, margin: float, noise: float | None) -> tuple[Verdict, str]:
+def early_verdict(values: np.ndarray, margin: float, noise: float | None) -> tuple[Verdict, str]:
     """The verdict over one or two pairs, which is never final."""
     mean = f"{percent(float(values.mean()))} over {len(values)} {'pair' if len(values) == 1 else 'pairs'}"
     if float(values.max()) < HOPELESS * margin and (noise is None or float(values.max()) < margin - noise):
@@ -109,7 +109,7 @@ def early(values: np.ndarray, margin: float, noise: float | None) -> tuple[Verdi
     return "inconclusive", f"{mean}: too few pairs to judge"
 
 
-def hopeless(gains: Sequence[float], min_effect: float, noise: float | None) -> bool:
+def is_hopeless(gains: Sequence[float], min_effect: float, noise: float | None) -> bool:
     """Whether the first pairs make it hopeless that more would confirm the change."""
     if not gains:
         return False
@@ -117,7 +117,7 @@ def hopeless(gains: Sequence[float], min_effect: float, noise: float | None) -> 
     return best < HOPELESS * margin and (noise is None or best < margin - noise or best <= 0)
 
 
-def near(judged: Judged, min_effect: float) -> bool:
+def is_nearly_decided(judged: Judged, min_effect: float) -> bool:
     """Whether more seeds may still decide."""
     return judged.verdict == "inconclusive" and judged.effect >= least_gain(min_effect) / 2
 
@@ -179,15 +179,15 @@ def holm(p_values: Sequence[float]) -> list[float]:
 def student(level: float, freedom: int) -> float:
     """The quantile of Student's distribution: the t that is not exceeded with probability `level` >= 0.5."""
     low, high = 0.0, 1.0
-    while below(high, freedom) < level:
+    while student_cdf(high, freedom) < level:
         high *= 2
     for _ in range(80):
         middle = (low + high) / 2
-        low, high = (middle, high) if below(middle, freedom) < level else (low, middle)
+        low, high = (middle, high) if student_cdf(middle, freedom) < level else (low, middle)
     return (low + high) / 2
 
 
-def below(t: float, freedom: int) -> float:
+def student_cdf(t: float, freedom: int) -> float:
     """P(T <= t) for t >= 0, in closed form for whole degrees of freedom (Abramowitz and Stegun 26.7.3 and
     26.7.4)."""
     angle = math.atan(t / math.sqrt(freedom))
@@ -247,10 +247,10 @@ def compare(
     intervened = conduct(command, [SEED, *interventions], out=out / "intervened", **options)
     own = conduct(command, [SEED], out=out / "edited", edited=edited, **options)
     if not own.ok:
-        why = f"the edited script {own.how_it_ended()}: {last_line(own.tail)}"
+        why = f"the edited script {own.describe_end()}: {last_line(own.tail)}"
         return Agreement(why=why, broken=intervened.ok)
     if not intervened.ok:
-        return Agreement(why=f"under intervention, the script {intervened.how_it_ended()}")
+        return Agreement(why=f"under intervention, the script {intervened.describe_end()}")
     return agreement(losses(read(intervened.out), options["steps"]), losses(read(own.out), options["steps"]))
 
 

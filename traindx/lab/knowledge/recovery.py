@@ -45,14 +45,14 @@ def check_ours(file: Path, what: str) -> bool:
     )
 
 
-def connected(file: Path, options: str) -> sqlite3.Connection:
+def connect(file: Path, options: str) -> sqlite3.Connection:
     return sqlite3.connect(f"{file.absolute().as_uri()}?{options}", uri=True)
 
 
 def has_our_table(file: Path) -> bool:
     """Whether a database without an application id has the table of outcomes. Nothing is written next to
     it."""
-    with suppress(sqlite3.Error), closing(connected(file, "mode=ro&immutable=1")) as database:
+    with suppress(sqlite3.Error), closing(connect(file, "mode=ro&immutable=1")) as database:
         return set(COLUMNS) <= {row[1] for row in database.execute("PRAGMA table_info(outcomes)")}
     return False
 
@@ -68,10 +68,10 @@ def set_aside(file: Path) -> Path:
     return aside
 
 
-def rescued(file: Path) -> list[dict[str, Any]]:
+def rescue_rows(file: Path) -> list[dict[str, Any]]:
     """The readable rows of a damaged database, from both ends up to the damage."""
     found: dict[int, dict[str, Any]] = {}
-    with suppress(sqlite3.Error), closing(connected(file, "mode=ro")) as database:
+    with suppress(sqlite3.Error), closing(connect(file, "mode=ro")) as database:
         database.text_factory = lossy
         database.execute("PRAGMA writable_schema = ON")  # else nothing can be read from a truncated file
         for order in ("ASC", "DESC"):

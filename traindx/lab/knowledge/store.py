@@ -15,7 +15,7 @@ import msgspec
 from traindx.atomic_write import make_folder
 from traindx.errors import ConfigError, MissingExtra
 from traindx.lab.knowledge.counts import Outcome
-from traindx.lab.knowledge.recovery import APPLICATION, COLUMNS, check_ours, lossy, rescued, set_aside
+from traindx.lab.knowledge.recovery import APPLICATION, COLUMNS, check_ours, lossy, rescue_rows, set_aside
 from traindx.redaction import redact_facts, redact_text
 
 T = TypeVar("T")
@@ -70,7 +70,7 @@ class Store:
         """The URL, with the driver of the extra where PostgreSQL is named without one."""
         try:
             found = (
-                self.sql.make_url(driven(url))
+                self.sql.make_url(with_driver(url))
                 if "://" in url
                 else self.sql.URL.create("sqlite", database=url)
             )
@@ -119,7 +119,7 @@ class Store:
             raise ConfigError(
                 f"{VARIABLE} {self.file}: is damaged and cannot be renamed: {error.strerror}"
             ) from error
-        self.set_aside, rows = str(aside), rescued(aside)
+        self.set_aside, rows = str(aside), rescue_rows(aside)
         self.run(self.prepare)
         if rows:
             self.run(lambda connection: connection.execute(self.outcomes.insert(), rows))
@@ -143,7 +143,7 @@ class Store:
         if seen == "":
             connection.exec_driver_sql("DELETE FROM alembic_version")
         if seen != HEAD:
-            migrated(connection, self.shown)
+            migrate_tables(connection, self.shown)
         self.ours = self.file is not None
 
     def begin_writing(self, connection: Any) -> None:
@@ -176,7 +176,7 @@ class Store:
         def take_over(connection: Any) -> int:
             self.begin_writing(connection)
             there = connection.execute(self.sql.select(self.outcomes.c.content)).scalars()
-            known = {row_of(one)["content"] for one in map(decoded, there) if one is not None}
+            known = {row_of(one)["content"] for one in map(decode_outcome, there) if one is not None}
             new = [row for row in rows if row["content"] not in known]
             if new:
                 connection.execute(self.outcomes.insert(), new)
@@ -193,7 +193,7 @@ class Store:
         for number, layout, content in self.run(lambda connection: connection.execute(wanted).all()):
             if isinstance(layout, int) and layout > LAYOUT:
                 continue
-            one = decoded(content)
+            one = decode_outcome(content)
             if one is None or not isinstance(number, int):
                 self.skipped += 1
             else:
@@ -233,7 +233,7 @@ def row_of(one: Outcome) -> dict[str, Any]:
     }
 
 
-def decoded(content: Any) -> Outcome | None:
+def decode_outcome(content: Any) -> Outcome | None:
     """A stored outcome; None where it cannot be read."""
     try:
         return msgspec.json.decode(content, type=Outcome)
@@ -250,13 +250,13 @@ def library() -> Any:
     return sqlalchemy
 
 
-def driven(url: str) -> str:
+def with_driver(url: str) -> str:
     """A URL of PostgreSQL with the driver of the extra, where it names none."""
     scheme, colon, rest = url.partition("://")
     return f"postgresql+psycopg://{rest}" if colon and scheme in ("postgresql", "postgres") else url
 
 
-def migrated(connection: Any, shown: str) -> None:
+def migrate_tables(connection: Any, shown: str) -> None:
     """Migrate the tables to HEAD, in the transaction of `connection`. Raises ConfigError for a database of a
     newer traindx, MissingExtra without Alembic."""
     try:

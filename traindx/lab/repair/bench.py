@@ -18,7 +18,7 @@ from traindx.lab.conduct.experiment import Asked, Reach
 from traindx.lab.conduct.journal import Journal
 from traindx.lab.conduct.parallel import run_all, threads_each
 from traindx.lab.repair.deadline import OutOfTime, at_most
-from traindx.lab.repair.source import Source, outside
+from traindx.lab.repair.source import Source, outside_interventions
 from traindx.vocabulary import Run, Series
 
 RECORDS = "records"
@@ -135,16 +135,16 @@ class Bench:
         """Seconds of the budget that are left."""
         return self.budget - (time.monotonic() - self.begun)
 
-    def in_time(self, work: Callable[[], Found], otherwise: Found, lacks: str) -> Found:
+    def run_within_budget(self, work: Callable[[], Found], otherwise: Found, lacks: str) -> Found:
         """What some work gives within the budget, or `otherwise`, with a note of what is missing, where that
         is used up."""
         if self.left() > 0:
             with suppress(OutOfTime), at_most(self.left()):
                 return work()
-        self.notes.append(f"{lacks}: {self.used_up()}")
+        self.notes.append(f"{lacks}: {self.budget_message()}")
         return otherwise
 
-    def used_up(self) -> str:
+    def budget_message(self) -> str:
         return f"the budget of {self.budget:.0f} s is used up (--budget)"
 
     def first(self, steps: int | None) -> Arm:
@@ -204,7 +204,7 @@ class Bench:
         """Whether an arm is known, or is the beginning of a longer known one."""
         steps, whole = as_many_samples(one[1], one[0][0]), self.known.get((one[0], self.whole))
         if one not in self.known and whole is not None and steps is not None and steps < whole.last:
-            self.known[one] = whole._replace(run=truncated(whole.run, steps), ok=True)
+            self.known[one] = whole._replace(run=truncate_run(whole.run, steps), ok=True)
         return one in self.known
 
     def arm(
@@ -226,7 +226,7 @@ class Bench:
         tried = self.start(
             self.command,
             out,
-            (*outside(self.counted(interventions)), *seeding),
+            (*outside_interventions(self.counted(interventions)), *seeding),
             as_many_samples(steps, interventions),
             seconds=self.limit,
             overhead=OVERHEAD,
@@ -240,11 +240,11 @@ class Bench:
         if tried.conducted.ended == "stopped":
             raise InterruptedError("stopped")
         if tried.conducted.ended in ("full-disk", "not-started"):  # that says nothing about the change
-            raise ExperimentFailed(f"the script {tried.conducted.how_it_ended()}; finished trials are kept")
+            raise ExperimentFailed(f"the script {tried.conducted.describe_end()}; finished trials are kept")
         with self.lock:
             wish = tried.conducted.wish()
             self.notes += [wish] if wish and wish not in self.notes else []
-            return self.keep(armed(tried, interventions, seed), steps, out.name)
+            return self.keep(as_arm(tried, interventions, seed), steps, out.name)
 
     def free(self) -> Path:
         """A new folder for a record. One that a killed start left behind is not used again."""
@@ -283,7 +283,7 @@ def as_many_samples(steps: int | None, interventions: Sequence[str]) -> int | No
     return max(1, round(steps / sizes[0])) if steps is not None and sizes else steps
 
 
-def truncated(run: Run | None, steps: int | None) -> Run | None:
+def truncate_run(run: Run | None, steps: int | None) -> Run | None:
     """What a run had recorded by that step (None: everything)."""
     if steps is None or run is None:
         return run
@@ -294,7 +294,7 @@ def truncated(run: Run | None, steps: int | None) -> Run | None:
     return msgspec.structs.replace(run, series=series)
 
 
-def armed(tried: Attempt, interventions: tuple[str, ...], seed: int | None) -> Arm:
+def as_arm(tried: Attempt, interventions: tuple[str, ...], seed: int | None) -> Arm:
     """A start as an arm. One that was stopped after the requested steps got as far as it should."""
     done = tried.conducted
     cut = tried.run is not None and any(e.code == "steps-limit" for e in tried.run.events)
@@ -304,7 +304,7 @@ def armed(tried: Attempt, interventions: tuple[str, ...], seed: int | None) -> A
         tried.run,
         cut or done.ok,
         done.seconds,
-        tried.why or ("" if done.ok else done.how_it_ended()),
+        tried.why or ("" if done.ok else done.describe_end()),
     )
 
 

@@ -58,7 +58,7 @@ def medians(values: Floats) -> Floats:
     return np.median(np.lib.stride_tricks.sliding_window_view(padded, AROUND), axis=1)
 
 
-def placed(fixes: Sequence[Fix], stop: Stop | None) -> tuple[Fix, ...]:
+def place_stop(fixes: Sequence[Fix], stop: Stop | None) -> tuple[Fix, ...]:
     """The fixes, with the step at which this run is to be stopped."""
     if stop is None:
         return tuple(fixes)

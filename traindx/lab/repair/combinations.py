@@ -9,9 +9,9 @@ from typing import NamedTuple, Protocol
 from traindx import pipeline
 from traindx.config import Config
 from traindx.lab.judge.significance import CAP, Judged
-from traindx.lab.plan import MARK, Candidate, merged
+from traindx.lab.plan import MARK, Candidate, merge_interventions
 from traindx.lab.repair.bench import Bench
-from traindx.lab.repair.pairs import paired
+from traindx.lab.repair.pairs import pair_arms
 from traindx.lab.repair.variants import Way
 from traindx.vocabulary import Hypothesis, Run
 from traindx.vocabulary.trial import Objective, Verdict
@@ -41,8 +41,8 @@ class Searching(Protocol):
     vain: list[tuple[Way, Verdict]]
 
     def plan(self, hypotheses: Sequence[Hypothesis]) -> tuple[Candidate, ...]: ...
-    def clash(self, candidate: Candidate) -> str: ...
-    def affordable(self, arms: int) -> bool: ...
+    def why_incompatible(self, candidate: Candidate) -> str: ...
+    def fits_budget(self, arms: int) -> bool: ...
     def objective(self, run: Run, interventions: Sequence[str], cause: str) -> Objective: ...
     def prove(self, way: Way, judged_together: int) -> Judged: ...
 
@@ -57,17 +57,19 @@ class Two(NamedTuple):
     @property
     def apart(self) -> bool:
         """Whether they change different settings. Otherwise one would replace the other."""
-        first, second = ({setting(spec) for spec in one.interventions} for one in (self.first, self.second))
+        first, second = (
+            {changed_setting(spec) for spec in one.interventions} for one in (self.first, self.second)
+        )
         return not first & second
 
     @property
     def candidate(self) -> Candidate:
         """As one change."""
-        both = merged(self.first.interventions, self.second.interventions)
+        both = merge_interventions(self.first.interventions, self.second.interventions)
         return Candidate(f"{self.first.fix}{AND}{self.second.fix}", self.cause, both, 0.0)
 
 
-def setting(spec: str) -> str:
+def changed_setting(spec: str) -> str:
     """What an intervention changes: its name, or the whole spec of a change in the source."""
     return spec if spec.startswith(MARK) else spec.partition("=")[0]
 
@@ -75,15 +77,15 @@ def setting(spec: str) -> str:
 def try_two(search: Searching) -> list[Applied]:
     """The two fixes that are confirmed together, or nothing."""
     well = sum(one.probability for one in search.hypotheses if one.cause == "healthy")
-    firsts = hopeful(search)
+    firsts = hopeful_ways(search)
     if not firsts or well > WELL:
         return []
     found: dict[frozenset[str], Two] = {}
-    for two in twos(search, firsts):
-        if two.apart and not search.clash(two.candidate):
+    for two in promising_pairs(search, firsts):
+        if two.apart and not search.why_incompatible(two.candidate):
             found.setdefault(frozenset(two.candidate.interventions), two)
     some = list(found.values())[:MOST]
-    if not some or not search.affordable(len(some)):
+    if not some or not search.fits_budget(len(some)):
         return []
     ways = sorted(first_pairs(search, some), key=lambda one: -one[1].pair.gain)
     for two, way in ways[:2]:
@@ -92,7 +94,7 @@ def try_two(search: Searching) -> list[Applied]:
     return []
 
 
-def hopeful(search: Searching) -> list[Way]:
+def hopeful_ways(search: Searching) -> list[Way]:
     """What was tried on the current state, came as far as that, and did no harm; the best first."""
     here = [
         way
@@ -104,7 +106,7 @@ def hopeful(search: Searching) -> list[Way]:
     )
 
 
-def twos(search: Searching, firsts: Sequence[Way]) -> Iterator[Two]:
+def promising_pairs(search: Searching, firsts: Sequence[Way]) -> Iterator[Two]:
     """Pairs of changes, the most promising first."""
     for way in firsts[:FIRSTS]:
         assert way.pair.after.run is not None
@@ -112,22 +114,24 @@ def twos(search: Searching, firsts: Sequence[Way]) -> Iterator[Two]:
         one = Applied(way.candidate.fix, way.interventions)
         for other in search.plan(shown)[:SECONDS]:
             doses = other.doses[0] if other.doses else (other.interventions,)
-            for dose in (each for each in doses if not failed(search, each)):
-                yield Two(one, Applied(other.fix, dose), both_of(way.candidate.cause, other.cause))
+            for dose in (each for each in doses if not failed_alone(search, each)):
+                yield Two(one, Applied(other.fix, dose), causes_of_both(way.candidate.cause, other.cause))
     for i, way in enumerate(firsts):
         for two in firsts[i + 1 :]:
             if two.candidate.fix != way.candidate.fix:
                 first, second = (Applied(w.candidate.fix, w.interventions) for w in (way, two))
-                yield Two(first, second, both_of(way.candidate.cause, two.candidate.cause))
+                yield Two(first, second, causes_of_both(way.candidate.cause, two.candidate.cause))
 
 
-def failed(search: Searching, interventions: tuple[str, ...]) -> bool:
+def failed_alone(search: Searching, interventions: tuple[str, ...]) -> bool:
     """Whether a change was tried alone and the script did not reach its end."""
-    arm = search.bench.known.get(((merged(search.base, interventions), search.seeds[0]), search.bench.steps))
+    arm = search.bench.known.get(
+        ((merge_interventions(search.base, interventions), search.seeds[0]), search.bench.steps)
+    )
     return arm is not None and (arm.run is None or not arm.ok)
 
 
-def both_of(one: str, other: str) -> str:
+def causes_of_both(one: str, other: str) -> str:
     """The causes that two changes are for."""
     return one if one == other else f"{one}{AND}{other}"
 
@@ -135,7 +139,7 @@ def both_of(one: str, other: str) -> str:
 def first_pairs(search: Searching, some: Sequence[Two]) -> list[tuple[Two, Way]]:
     """Each with its first pair, where it can be compared."""
     seed = search.seeds[0]
-    mine = [merged(search.base, two.candidate.interventions) for two in some]
+    mine = [merge_interventions(search.base, two.candidate.interventions) for two in some]
     before, *arms = search.bench.arms([(search.base, seed), *((way, seed) for way in mine)])
     found = []
     for two, arm in zip(some, arms, strict=True):
@@ -145,6 +149,6 @@ def first_pairs(search: Searching, some: Sequence[Two]) -> list[tuple[Two, Way]]
         objective = search.objective(before.run, arm.interventions, candidate.cause)
         if objective.signal:
             found.append(
-                (two, Way(candidate, candidate.interventions, objective, paired(before, arm, objective)))
+                (two, Way(candidate, candidate.interventions, objective, pair_arms(before, arm, objective)))
             )
     return found

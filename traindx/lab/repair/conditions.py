@@ -6,10 +6,10 @@ from traindx.capture.experiment.applies import names_in
 from traindx.capture.interventions import parse
 from traindx.capture.interventions.kinds import Intervention
 from traindx.causes.experiments import TRIED
-from traindx.causes.experiments.belief import updated
+from traindx.causes.experiments.belief import update_belief
 from traindx.errors import ConfigError
 from traindx.lab.repair.best_stop import ANY
-from traindx.lab.repair.source import Source, outside
+from traindx.lab.repair.source import Source, outside_interventions
 from traindx.reports.labels import FRAMEWORKS
 from traindx.vocabulary import Fact, Hypothesis, Run, RunDiagnosis, Setup
 
@@ -37,7 +37,7 @@ STEPS_SEEN, LIMITS = "zero_grad_checked_steps", ("clip_norm", "clip_value")
 SETTINGS = ("weight_decay", "momentum", "dropout")  # of which the setup gives the value that is used
 
 
-def fine(diagnosis: RunDiagnosis) -> bool:
+def is_fine(diagnosis: RunDiagnosis) -> bool:
     """Whether a diagnosis leaves nothing to repair."""
     first = diagnosis.hypotheses[0] if diagnosis.hypotheses else None
     return diagnosis.health == "healthy" or (
@@ -45,7 +45,7 @@ def fine(diagnosis: RunDiagnosis) -> bool:
     )
 
 
-def doubted(hypotheses: Sequence[Hypothesis]) -> tuple[str, ...]:
+def suspects(hypotheses: Sequence[Hypothesis]) -> tuple[str, ...]:
     """The causes with a cure that are suspected, unless the run is almost certainly healthy."""
     if next((h.probability for h in hypotheses if h.cause == "healthy"), 0.0) >= SURE:
         return ()
@@ -55,13 +55,13 @@ def doubted(hypotheses: Sequence[Hypothesis]) -> tuple[str, ...]:
 def refusal(*specs: str, run: Run | None = None) -> str:
     """Why interventions are impossible (together, in the framework that trained a run), or ""."""
     try:
-        given = parse(outside(specs))
+        given = parse(outside_interventions(specs))
     except ConfigError as error:
         return str(error).partition(": ")[2] or str(error)
-    return "" if run is None else next(filter(None, (unknown_in(one.kind, run) for one in given)), "")
+    return "" if run is None else next(filter(None, (why_unsupported(one.kind, run) for one in given)), "")
 
 
-def unknown_in(kind: Intervention, run: Run) -> str:
+def why_unsupported(kind: Intervention, run: Run) -> str:
     """Why an intervention cannot be made in the framework that trained, or "": no start is spent on it."""
     known, setup, name = names_in(run.framework or ""), run.setup, kind.name
     if known and name not in known:
@@ -77,7 +77,7 @@ def unknown_in(kind: Intervention, run: Run) -> str:
     return ""
 
 
-def pointless(spec: str, setup: Setup, base: Sequence[str], source: Source | None) -> str:
+def why_idle(spec: str, setup: Setup, base: Sequence[str], source: Source | None) -> str:
     """Why an intervention would change nothing in a run with this setup, or "". `base`: those that are applied
     already, whose settings the setup does not show. Unknown is not absent: with several parameter groups the
     setup gives the value of the first alone, and functions of dropout are no modules."""
@@ -110,7 +110,7 @@ def without_idle(
     """The hypotheses, knowing which single changes would find nothing to do: what they cure is not there. The same
     as after starts with these changes, which are saved."""
     for way in dict.fromkeys(CURES.get(h.cause, ()) for h in hypotheses if h.probability >= PLAUSIBLE):
-        if len(way) == 1 and pointless(way[0], setup, (), source):
+        if len(way) == 1 and why_idle(way[0], setup, (), source):
             cured = [h.cause for h in hypotheses if CURES.get(h.cause) == way]
-            hypotheses = updated(hypotheses, cured, "idle", way[0], keep_health=True)
+            hypotheses = update_belief(hypotheses, cured, "idle", way[0], keep_health=True)
     return tuple(hypotheses)

@@ -14,7 +14,7 @@ import numpy as np
 from traindx.lab.conduct.attempts import Attempt
 from traindx.lab.conduct.checkpoints import SECONDS, inspect
 from traindx.lab.conduct.parallel import threads_each
-from traindx.lab.judge.objectives import side
+from traindx.lab.judge.objectives import arm_levels
 from traindx.lab.repair.bench import Arm, Bench
 from traindx.lab.repair.search import Search
 from traindx.vocabulary import direction_of
@@ -43,7 +43,7 @@ def checkpoint(bench: Bench, final: Arm, folder: Path) -> Checkpoint:
     if file is None:
         why = facts.get("model_not_kept") or "the fixed script was not run to its end in a trial"
         return Checkpoint(why=str(why))
-    what, digest = broken(file), sha256(file)
+    what, digest = why_file_is_broken(file), sha256(file)
     if what:
         return Checkpoint(why=f"the weights of the fixed run are not returned: {what}")
     if digest != facts.get("model_sha256"):
@@ -56,7 +56,7 @@ def checkpoint(bench: Bench, final: Arm, folder: Path) -> Checkpoint:
     return Checkpoint(path=str(place), sha256=digest, bytes=place.stat().st_size, tensors=tensors)
 
 
-def broken(file: Path) -> str:
+def why_file_is_broken(file: Path) -> str:
     """What is wrong with a file of weights, or "". Of a Keras archive only the parts are verified; its
     numbers are in HDF5, which is not read."""
     if file.suffix == ".keras":
@@ -84,12 +84,12 @@ def remove_weights(bench: Bench) -> None:
             file.unlink()
 
 
-def tested(search: Search, seeds: tuple[int, ...]) -> tuple[Tested, ...]:
+def test_metrics(search: Search, seeds: tuple[int, ...]) -> tuple[Tested, ...]:
     """The reported test metrics at full length, unchanged and with the fix, over the seeds of the proof."""
     bench = search.bench
     wanted = [((way, seed), bench.whole) for seed in seeds for way in ((), search.base)]
     bench.arms([], longest=wanted)
-    ends = [ended_with(bench, bench.known[one]) for one in wanted]
+    ends = [last_test_values(bench, bench.known[one]) for one in wanted]
     before, after = ends[::2], ends[1::2]
     names = sorted({name for end in ends for name in end})
     if not names:
@@ -98,14 +98,14 @@ def tested(search: Search, seeds: tuple[int, ...]) -> tuple[Tested, ...]:
         Tested(
             signal=name,
             direction=direction_of(name) or "lower",
-            before=side([end.get(name, math.nan) for end in before], name),
-            after=side([end.get(name, math.nan) for end in after], name),
+            before=arm_levels([end.get(name, math.nan) for end in before], name),
+            after=arm_levels([end.get(name, math.nan) for end in after], name),
         )
         for name in names
     )
 
 
-def ended_with(bench: Bench, arm: Arm) -> dict[str, float]:
+def last_test_values(bench: Bench, arm: Arm) -> dict[str, float]:
     """The last value of every signal of the test set: recorded ones, and those that the script printed only
     once, which make no curve."""
     series = {} if arm.run is None else arm.run.series
@@ -121,7 +121,7 @@ def ended_with(bench: Bench, arm: Arm) -> dict[str, float]:
     return found
 
 
-def answering(tried: Attempt, threads: int | None) -> Answering:
+def measured_latency(tried: Attempt, threads: int | None) -> Answering:
     """What a start of the fixed script with the latency probe measured."""
     if tried.run is None:
         return Answering(why=tried.why)
@@ -146,7 +146,7 @@ def answering(tried: Attempt, threads: int | None) -> Answering:
     )
 
 
-def busy(tried: Attempt) -> float | None:
+def busy_share(tried: Attempt) -> float | None:
     """The share of a traced start's steps in which the accelerator computes. None without one."""
     series = None if tried.run is None else tried.run.series.get("util/device")
     known = series.values[np.isfinite(series.values)] if series is not None else np.zeros(0)

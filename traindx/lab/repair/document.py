@@ -10,17 +10,17 @@ import msgspec
 from traindx import fixes, pipeline
 from traindx.lab.judge import objectives
 from traindx.lab.judge.significance import FIRST, holm, judge, least_gain, percent
-from traindx.lab.plan import merged
+from traindx.lab.plan import merge_interventions
 from traindx.lab.repair.bench import Arm, Bench
 from traindx.lab.repair.combinations import AND, Applied
-from traindx.lab.repair.conditions import fine
-from traindx.lab.repair.deliverables import checkpoint, tested
-from traindx.lab.repair.improvements import further
-from traindx.lab.repair.pairs import Pair, known_gains, level_signal, paired, same_start
+from traindx.lab.repair.conditions import is_fine
+from traindx.lab.repair.deliverables import checkpoint, test_metrics
+from traindx.lab.repair.improvements import further_advice
+from traindx.lab.repair.pairs import Pair, known_gains, level_signal, pair_arms, same_start
 from traindx.lab.repair.search import UNWANTED, Search
-from traindx.lab.repair.slices import notes, sliced
-from traindx.lab.repair.source import outside
-from traindx.lab.repair.stopping import stopping
+from traindx.lab.repair.slices import compare_groups, notes
+from traindx.lab.repair.source import outside_interventions
+from traindx.lab.repair.stopping import what_remains
 from traindx.redaction import redact
 from traindx.reports.labels import metric, number
 from traindx.version import VERSION
@@ -50,44 +50,44 @@ class Winner(NamedTuple):
     why: str
 
 
-def won(search: Search, notify: Callable[[str], None]) -> Winner | None:
+def finish_winner(search: Search, notify: Callable[[str], None]) -> Winner | None:
     """Ablate the winner, and run it once at full length. None without a winner."""
     if not search.applied:
         return None
-    objective = chosen(search)
+    objective = choose_objective(search)
     pairs = pairs_of(search, search.base, objective)
     notify("ablation")
     none: tuple[Ablation, ...] = ()
-    parts = search.bench.in_time(
-        lambda: ablated(search, objective, pairs), none, "the share of each part was not measured"
+    parts = search.bench.run_within_budget(
+        lambda: ablate(search, objective, pairs), none, "the share of each part was not measured"
     )
     final = full_length(search)
     after = None if final.run is None else pipeline.diagnose(final.run, search.config).first
-    return Winner(objective, pairs, parts, after, final, worse(search, final, objective))
+    return Winner(objective, pairs, parts, after, final, why_rolled_back(search, final, objective))
 
 
 def conclude(search: Search, begun: float, notify: Callable[[str], None] = lambda _: None) -> Proof:
     """Check the winner once more, and write the report."""
-    bench, winner = search.bench, won(search, notify)
+    bench, winner = search.bench, finish_winner(search, notify)
     pairs = winner.pairs if winner else []
     applied = winner is not None and not winner.why
     after = winner.after if winner else None
     verdict, reason = outcome(search, applied, pairs, after)
     signal = level_signal(winner.objective if winner else None)
     test = on_test_set(search, pairs, notify) if applied and search.options.test else ()
-    slices = sliced(pairs, search.options.min_effect) if applied else ()
+    slices = compare_groups(pairs, search.options.min_effect) if applied else ()
     search.notes += notes(slices, search.options.slices) if applied else []
     report = FixReport(
         traindx_version=VERSION,
         verdict=verdict,
         reason=reason,
         applied=tuple(a.fix for a in search.applied) if applied else (),
-        interventions=outside(search.base) if applied else (),
-        command=command(bench, outside(search.base)) if applied else "",
+        interventions=outside_interventions(search.base) if applied else (),
+        command=command(bench, outside_interventions(search.base)) if applied else "",
         objective=winner.objective if winner else None,
-        before=objectives.side([p.levels[0] for p in pairs], signal),
-        after=objectives.side([p.levels[1] for p in pairs], signal),
-        trials=corrected(search.trials),
+        before=objectives.arm_levels([p.levels[0] for p in pairs], signal),
+        after=objectives.arm_levels([p.levels[1] for p in pairs], signal),
+        trials=correct_p_values(search.trials),
         ablation=winner.ablation if winner and applied else (),
         test=test,
         slices=slices,
@@ -95,7 +95,7 @@ def conclude(search: Search, begun: float, notify: Callable[[str], None] = lambd
         if winner and applied
         else None,
         recommendations=(after or search.diagnosis).recommendations,
-        untried=untried(search),
+        untried=list_untried(search),
         diagnosis=msgspec.structs.replace(search.diagnosis, hypotheses=search.hypotheses),
         after_fix=after,
         belief=tuple(search.belief),
@@ -111,13 +111,13 @@ def conclude(search: Search, begun: float, notify: Callable[[str], None] = lambd
 def all_notes(search: Search, winner: Winner | None, pairs: Sequence[Pair]) -> tuple[str, ...]:
     """What the user should know about the proof, one sentence each."""
     bench, why = search.bench, winner.why if winner else ""
-    paid = costs(search, pairs, winner.objective) if winner and not why else []
+    paid = note_costs(search, pairs, winner.objective) if winner and not why else []
     return tuple(
         filter(None, (*search.notes, why, *paid, *bench.notes, *noise_notes(search, pairs), bench.how()))
     )
 
 
-def completed(search: Search, proof: Proof) -> Proof:
+def complete_proof(search: Search, proof: Proof) -> Proof:
     """The proof with advice on what was not tried: when to stop, and what could improve a healthy run."""
     report = proof.report
     end = search.first.run
@@ -125,8 +125,8 @@ def completed(search: Search, proof: Proof) -> Proof:
         end = full_length(search).run or end
     more: tuple[Recommendation, ...] = ()
     if report.verdict != "not-fixed" and end is not None:
-        more = further(end, report.answering, report.recommendations)
-    left = stopping(search, report.after_fix if report.applied else None)
+        more = further_advice(end, report.answering, report.recommendations)
+    left = what_remains(search, report.after_fix if report.applied else None)
     advice = (*report.recommendations, *more)
     return proof._replace(report=msgspec.structs.replace(report, recommendations=advice, stopping=left))
 
@@ -136,14 +136,16 @@ def on_test_set(search: Search, pairs: Sequence[Pair], notify: Callable[[str], N
     time."""
     notify("test set")
     seeds, none = tuple(p.after.seed or 0 for p in pairs), tuple[Tested, ...]()
-    return search.bench.in_time(lambda: tested(search, seeds), none, "the test set was not compared")
+    return search.bench.run_within_budget(
+        lambda: test_metrics(search, seeds), none, "the test set was not compared"
+    )
 
 
 def runs(arms: Sequence[Arm]) -> tuple[Run, ...]:
     return tuple(arm.run for arm in arms if arm.run is not None)
 
 
-def chosen(search: Search) -> Objective:
+def choose_objective(search: Search) -> Objective:
     """The objective of the whole change: in steps if every part was judged so."""
     if all(one.scale == "steps" for one in search.proved_by):
         return search.proved_by[0]
@@ -157,10 +159,10 @@ def pairs_of(search: Search, interventions: tuple[str, ...], objective: Objectiv
     """The unchanged script and the changed one, for the seeds of the last proof."""
     seeds = next(t.seeds for t in reversed(search.trials) if t.verdict == "confirmed")
     arms = search.bench.arms([(w, s) for s in seeds for w in ((), interventions)])
-    return [paired(a, b, objective) for a, b in zip(arms[::2], arms[1::2], strict=True)]
+    return [pair_arms(a, b, objective) for a, b in zip(arms[::2], arms[1::2], strict=True)]
 
 
-def ablated(search: Search, objective: Objective, whole: Sequence[Pair]) -> tuple[Ablation, ...]:
+def ablate(search: Search, objective: Objective, whole: Sequence[Pair]) -> tuple[Ablation, ...]:
     """Each part left out once: the share of the gain that goes with it."""
     parts = [(a.fix, a.interventions) for a in search.applied]
     if len(parts) == 1:
@@ -172,10 +174,10 @@ def ablated(search: Search, objective: Objective, whole: Sequence[Pair]) -> tupl
     found = []
     for i, (fix, way) in enumerate(parts):
         others = (other for j, (_, other) in enumerate(parts) if j != i)
-        rest = reduce(merged, others, tuple[str, ...]())
+        rest = reduce(merge_interventions, others, tuple[str, ...]())
         lost = search.bench.arms([(rest, p.after.seed) for p in whole])
         judged = judge(
-            known_gains([paired(a, p.after, objective) for a, p in zip(lost, whole, strict=True)])
+            known_gains([pair_arms(a, p.after, objective) for a, p in zip(lost, whole, strict=True)])
         )
         share = None if judged.interval is None else (judged.interval[0] / total, judged.interval[1] / total)
         found.append(
@@ -191,16 +193,16 @@ def full_length(search: Search) -> Arm:
         return bench.arms([(search.base, search.seeds[0])])[0]
     part = bench.arms([(search.base, search.seeds[0])])[0]
     whole = (search.base, search.seeds[0], search.options.steps)
-    return bench.in_time(lambda: bench.arm(*whole), part, "the fix was not run at full length")
+    return bench.run_within_budget(lambda: bench.arm(*whole), part, "the fix was not run at full length")
 
 
-def worse(search: Search, final: Arm, objective: Objective) -> str:
+def why_rolled_back(search: Search, final: Arm, objective: Objective) -> str:
     """Why the fix is rolled back after all, or ""."""
     bench = search.bench
     part = bench.known.get(((search.base, search.seeds[0]), bench.steps))
     if final is part and bench.steps != search.options.steps and not bench.cut:
         return ""  # there was no time for its full length
-    found = paired(search.first, final, objective).gain
+    found = pair_arms(search.first, final, objective).gain
     if final.run is None or found <= -least_gain(search.options.min_effect):
         return f"rolled back: at full length it is {percent(found)}" + (
             f" ({final.why})" if final.why else ""
@@ -214,7 +216,7 @@ def outcome(
     """The overall verdict, with its reason in one sentence."""
     if applied:
         what = AND.join(title(a) for a in search.applied)
-        sick = after is not None and not fine(after) and any(f.severity != "info" for f in after.findings)
+        sick = after is not None and not is_fine(after) and any(f.severity != "info" for f in after.findings)
         left = "; the fixed run still has problems" if sick else ""
         return "fixed", f"{what}: {change_of(search, pairs)}{left}"
     if search.well:
@@ -229,10 +231,10 @@ def outcome(
     if search.applied:
         return "not-fixed", "the confirmed change did not hold at full length"
     if not tried:
-        late = [one.fix for one in search.untried.values() if one.why == search.bench.used_up()]
+        late = [one.fix for one in search.untried.values() if one.why == search.bench.budget_message()]
         if late or search.bench.left() <= 0:
             what = f"{late[0]} could be tried" if late else "the first change was tried"
-            return "not-fixed", f"{search.bench.used_up()} before {what}"
+            return "not-fixed", f"{search.bench.budget_message()} before {what}"
         return "not-fixed", f"no fix for '{first.title}' can be tried without a person"
     if tried == 1:
         return "not-fixed", "the one change that was tried was not shown to help"
@@ -251,8 +253,8 @@ def title(applied: Applied) -> str:
 
 def change_of(search: Search, pairs: Sequence[Pair]) -> str:
     """ "val_acc from 0.14 to 0.97 (mean of 3 seeds)", with the script's name for it."""
-    objective, run = chosen(search), search.first.run
-    sides = [objectives.side([p.levels[i] for p in pairs]) for i in (0, 1)]
+    objective, run = choose_objective(search), search.first.run
+    sides = [objectives.arm_levels([p.levels[i] for p in pairs]) for i in (0, 1)]
     original = objective.signal if run is None else run.originals.get(objective.signal, objective.signal)
     name = metric(original.partition(" (")[0])  # without the file that it was read from
     before, after = (number(one.mean) if one is not None else "not known" for one in sides)
@@ -263,7 +265,7 @@ def change_of(search: Search, pairs: Sequence[Pair]) -> str:
     return f"{reached} (mean of {len(pairs)} seeds{at})"
 
 
-def corrected(trials: Sequence[Trial]) -> tuple[Trial, ...]:
+def correct_p_values(trials: Sequence[Trial]) -> tuple[Trial, ...]:
     """The trials with Holm's correction of their p-values."""
     with_p = [t for t in trials if t.p_value is not None]
     adjusted = dict(zip(map(id, with_p), holm([t.p_value or 0.0 for t in with_p]), strict=True))
@@ -273,21 +275,21 @@ def corrected(trials: Sequence[Trial]) -> tuple[Trial, ...]:
     )
 
 
-def untried(search: Search) -> tuple[Untried, ...]:
+def list_untried(search: Search) -> tuple[Untried, ...]:
     """What was not tried, without fixes that a trial covers."""
     tried = {t.fix for t in search.trials}
     return tuple(u for u in search.untried.values() if u.fix not in tried)
 
 
-def costs(search: Search, pairs: Sequence[Pair], proved: Objective) -> list[str]:
+def note_costs(search: Search, pairs: Sequence[Pair], proved: Objective) -> list[str]:
     """A note for each other held-out metric that the change makes clearly worse, with every seed."""
     run = pairs[0].before.run if pairs else None
     notes = []
-    for one in [] if run is None else objectives.others(run, search.base, proved.signal):
-        again = [paired(p.before, p.after, one) for p in pairs]
+    for one in [] if run is None else objectives.other_objectives(run, search.base, proved.signal):
+        again = [pair_arms(p.before, p.after, one) for p in pairs]
         gains = known_gains(again)
         if gains and max(gains) < 0 and sum(gains) / len(gains) <= -least_gain(search.options.min_effect):
-            before, after = (objectives.side([p.levels[i] for p in again], one.signal) for i in (0, 1))
+            before, after = (objectives.arm_levels([p.levels[i] for p in again], one.signal) for i in (0, 1))
             name = run.originals.get(one.signal, one.signal).partition(" (")[0] if run else one.signal
             if before and after:
                 notes.append(f"{name} got worse: from {number(before.mean)} to {number(after.mean)}")
@@ -298,7 +300,7 @@ def noise_notes(search: Search, pairs: Sequence[Pair]) -> list[str]:
     """What the user should know about the seeds."""
     notes = []
     firsts = [p.before.run for p in pairs if p.before.run is not None]
-    if len(pairs) > 1 and any(objectives.same(firsts[0], other) for other in firsts[1:]):
+    if len(pairs) > 1 and any(objectives.trained_identically(firsts[0], other) for other in firsts[1:]):
         notes.append("other seeds change nothing in this script, because it uses its own random generators")
     if not same_start(pairs):
         notes.append(

@@ -10,17 +10,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from traindx.atomic_write import make_folder, naming
+from traindx.atomic_write import make_folder, name_folder_in_errors
 from traindx.capture.launch.folder import run_folder, script_name
 from traindx.errors import ConfigError
 from traindx.lab.conduct.experiment import Reach
 from traindx.lab.conduct.inputs import inputs
-from traindx.lab.conduct.journal import Journal, about, sentence, unfinished
+from traindx.lab.conduct.journal import Journal, about, find_unfinished, sentence
 from traindx.lab.repair.bench import Bench
 from traindx.lab.repair.deliverables import remove_weights
 from traindx.lab.repair.document import Proof
 from traindx.lab.repair.options import Options
-from traindx.locks import holder, take_lock
+from traindx.locks import lock_holder, take_lock
 from traindx.redaction import redact
 from traindx.reports.documents import fix as page
 
@@ -46,9 +46,9 @@ def opened(
     folder = base if name is None else Path(name)
     try:
         make_folder(folder)
-        with choosing(base if name is None else folder):
+        with lock_choice(base if name is None else folder):
             if name is None:
-                earlier = unfinished(base, script_name(command), what, DONE)
+                earlier = find_unfinished(base, script_name(command), what, DONE)
                 folder, changed = earlier.folder or run_folder(command, base), earlier.changed
             lock = take_lock(folder / LOCK)
             journal = Journal(folder, what)
@@ -74,7 +74,7 @@ def leave_nothing(folder: Path) -> None:
             folder.parent.rmdir()  # if it holds no other
 
 
-def changed_meanwhile(journal: Journal) -> list[str]:
+def note_changed_inputs(journal: Journal) -> list[str]:
     """A note where something that the starts depend on changed while they ran."""
     changed = sentence(journal.about["inputs"], journal.inputs_now())
     return (
@@ -85,7 +85,7 @@ def changed_meanwhile(journal: Journal) -> list[str]:
 
 
 @contextmanager
-def choosing(base: Path) -> Iterator[None]:
+def lock_choice(base: Path) -> Iterator[None]:
     """Let nobody else choose or lock a folder meanwhile: of two processes that start at once, one sees the
     other."""
     descriptor = os.open(base, os.O_RDONLY)
@@ -99,7 +99,7 @@ def choosing(base: Path) -> Iterator[None]:
 
 def in_use(folder: Path) -> str:
     """The message that another process is using a folder."""
-    who = holder(folder / LOCK)
+    who = lock_holder(folder / LOCK)
     who = f" ({who})" if who else ""
     return f"another traindx{who} is at work in {folder}: wait for it, or give another folder (--out)"
 
@@ -108,7 +108,7 @@ def write_report(proof: Proof, folder: Path, bench: Bench) -> None:
     """Write the report in all its formats; fix.json comes last, because its presence marks a finished
     proof."""
     report = proof.report
-    with naming(folder):
+    with name_folder_in_errors(folder):
         (folder / "diagnosis.json").write_text(page.diagnosis_json(report), encoding="utf-8")
         (folder / "report.md").write_text(page.markdown(report), encoding="utf-8")
         (folder / "optimization_recommendations.md").write_text(

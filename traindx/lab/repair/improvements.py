@@ -45,14 +45,14 @@ class Scene(NamedTuple):
         curve = self.features.curve(name)
         if curve is None or curve.n < 12:
             return False
-        late = slope(curve.oriented[int(curve.n * (1 - LAST)) :])
+        late = slope(curve.as_loss[int(curve.n * (1 - LAST)) :])
         return late.z > -SURELY or -late.change < LEAST * abs(curve.end)
 
 
 Advice = tuple[Recommendation, ...]
 
 
-def further(run: Run, answering: Answering | None, known: Advice = ()) -> Advice:
+def further_advice(run: Run, answering: Answering | None, known: Advice = ()) -> Advice:
     """At most six pieces of advice for a healthy run, of kinds that are not `known` already."""
     scene = Scene(run, Features(run), answering)
     kinds = {one.kind for one in known}
@@ -241,7 +241,7 @@ def batch(
     )
 
 
-def compiled(
+def advise_compiling(
     scene: Scene,
     *,
     longest: float = threshold(
@@ -268,5 +268,5 @@ def compiled(
 
 
 ADVICE: tuple[Callable[[Scene], Recommendation | None], ...] = (
-    train_longer, schedule, regularize, capacity, warm_up, loader, batch, compiled,
+    train_longer, schedule, regularize, capacity, warm_up, loader, batch, advise_compiling,
 )  # fmt: skip

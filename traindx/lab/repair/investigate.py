@@ -15,14 +15,14 @@ import numpy as np
 
 from traindx import pipeline
 from traindx.causes.experiments import HELPED, TRIED
-from traindx.causes.experiments.belief import chance, outcome_of, updated
+from traindx.causes.experiments.belief import chance, outcome_of, update_belief
 from traindx.causes.measures.next_measures import Question, gain
 from traindx.config import Config
 from traindx.lab.judge import objectives
 from traindx.lab.judge.significance import HOPELESS, MIN_EFFECT, Judged, least_gain, percent
 from traindx.lab.repair.bench import Arm, Bench
-from traindx.lab.repair.conditions import PLAUSIBLE, pointless, refusal, without_idle
-from traindx.lab.repair.pairs import Pair, known_gains, paired, trial
+from traindx.lab.repair.conditions import PLAUSIBLE, refusal, why_idle, without_idle
+from traindx.lab.repair.pairs import Pair, known_gains, pair_arms, trial
 from traindx.lab.repair.source import Source
 from traindx.reports.labels import percent as sure
 from traindx.vocabulary import Hypothesis, Run, RunDiagnosis
@@ -68,10 +68,10 @@ def investigate(
     bench.steps = steps
     bench.source = Source(bench.command, Path.cwd(), first.run.setup)
     diagnosis = pipeline.diagnose(first.run, config).first
-    return settled(bench, first, diagnosis, show=show, notify=notify, believed=believed)
+    return settle_causes(bench, first, diagnosis, show=show, notify=notify, believed=believed)
 
 
-def settled(
+def settle_causes(
     bench: Bench,
     first: Arm,
     diagnosis: RunDiagnosis,
@@ -85,8 +85,8 @@ def settled(
     assert first.run is not None
     belief = without_idle(diagnosis.hypotheses, first.run.setup, bench.source)
     suspects = frozenset(h.cause for h in belief if h.probability >= PLAUSIBLE)
-    trail = [("as it is", shares(diagnosis.hypotheses))]
-    trail += [(SPARED, shares(belief))] if belief != diagnosis.hypotheses else []
+    trail = [("as it is", cause_probabilities(diagnosis.hypotheses))]
+    trail += [(SPARED, cause_probabilities(belief))] if belief != diagnosis.hypotheses else []
     trials: list[Trial] = []
     tried = set[tuple[str, ...]]()
     show(belief, experiments(belief, tried, first.run, bench.source), first.seconds)
@@ -96,15 +96,15 @@ def settled(
         if why := why_over(belief, plan, suspects, bench, first, begun=bool(tried)):
             break
         one = plan[0]
-        made = bench.in_time(partial(try_experiment, bench, first, one), None, one.what)
+        made = bench.run_within_budget(partial(try_experiment, bench, first, one), None, one.what)
         if made is None:
-            why = bench.used_up()
+            why = bench.budget_message()
             break
         tried.add(one.interventions)
         trials.append(made)
         if made.gains or made.verdict == "refuted":
             belief = after_trial(belief, one, made)
-            trail.append((f"{' '.join(one.interventions)}: {made.verdict}", shares(belief)))
+            trail.append((f"{' '.join(one.interventions)}: {made.verdict}", cause_probabilities(belief)))
             believed(belief)
         notify(f"{one.what} ({' '.join(one.interventions)}): {made.verdict}: {made.why}; {belief[0].title} "
              f"{sure(belief[0].probability)}")  # fmt: skip
@@ -121,10 +121,10 @@ def after_trial(belief: Sequence[Hypothesis], one: Experiment, made: Trial) -> t
     outcome = outcome_of(made.verdict, one.interventions, idle=not made.gains)
     if outcome == "confirmed" and min(made.gains) >= LARGE:
         outcome = "decisive"
-    return updated(belief, one.causes, outcome, one.interventions[0], helped, keep_health=True)
+    return update_belief(belief, one.causes, outcome, one.interventions[0], helped, keep_health=True)
 
 
-def shares(belief: Sequence[Hypothesis]) -> dict[str, float]:
+def cause_probabilities(belief: Sequence[Hypothesis]) -> dict[str, float]:
     return {h.cause: round(h.probability, 4) for h in belief}
 
 
@@ -145,7 +145,7 @@ def why_over(
     if not plan:
         return "no experiment is left that would narrow the causes down further"
     starts = 1 if begun else 2
-    return bench.used_up() if bench.left() < starts * first.seconds / max(bench.jobs, 1) else ""
+    return bench.budget_message() if bench.left() < starts * first.seconds / max(bench.jobs, 1) else ""
 
 
 def experiments(
@@ -160,7 +160,7 @@ def experiments(
     ways: dict[tuple[str, ...], list[Hypothesis]] = {}
     for one in belief:
         way = TRIED.get(one.cause, ("", ()))[1]
-        vain = run is not None and all(pointless(spec, run.setup, (), source) for spec in way)
+        vain = run is not None and all(why_idle(spec, run.setup, (), source) for spec in way)
         fresh = way and way not in tried and not vain
         if fresh and one.probability >= PLAUSIBLE and not refusal(*way, run=run):
             ways.setdefault(way, []).append(one)
@@ -193,7 +193,7 @@ def try_experiment(bench: Bench, first: Arm, one: Experiment) -> Trial:
             found = Judged(0.0, None, None, "refuted" if idle else "inconclusive", why)
             pairs = []
             break
-        pairs.append(paired(before, after, objective))
+        pairs.append(pair_arms(before, after, objective))
         found = Judged(*judge_two(known_gains(pairs)))
         if found.verdict in ("refuted", "harmful"):
             break

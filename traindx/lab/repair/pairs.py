@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from traindx.capture.interventions import catalogue
-from traindx.lab.judge.objectives import gain, level, same, side, spread
+from traindx.lab.judge.objectives import arm_levels, gain, level, spread, trained_identically
 from traindx.lab.judge.significance import CAP, Judged, judge
 from traindx.lab.repair.bench import Arm
 from traindx.vocabulary import Run
@@ -30,7 +30,7 @@ class Pair(NamedTuple):
     gain: float
 
 
-def paired(before: Arm, after: Arm, objective: Objective) -> Pair:
+def pair_arms(before: Arm, after: Arm, objective: Objective) -> Pair:
     """Compare two arms. One that fails where the other does not has lost. Where both fail, what they reached
     counts."""
     if before.run is None or after.run is None:
@@ -43,7 +43,9 @@ def paired(before: Arm, after: Arm, objective: Objective) -> Pair:
     levels = level(before.run, objective, ends[0]), level(after.run, objective, ends[1])
     if before.ok != after.ok:
         return Pair(before, after, levels, CAP if after.ok else -CAP)
-    if same(before.run, after.run) and not objective.signal.startswith(("val", "test", "time", "mem")):
+    if trained_identically(before.run, after.run) and not objective.signal.startswith(
+        ("val", "test", "time", "mem")
+    ):
         return Pair(before, after, levels, 0.0)
     return Pair(before, after, levels, gain(*levels, objective))
 
@@ -83,7 +85,7 @@ def known_gains(pairs: Sequence[Pair]) -> list[float]:
     return [p.gain for p in pairs if not np.isnan(p.gain)]
 
 
-def judged(
+def judge_pairs(
     pairs: Sequence[Pair], objective: Objective, min_effect: float, together: int, analysis: int = 0
 ) -> Judged:
     """The verdict over pairs. A change without any effect is refuted at once."""
@@ -114,8 +116,8 @@ def trial(
         interventions=interventions,
         on_top_of=on_top_of,
         seeds=tuple(p.after.seed for p in pairs if p.after.seed is not None),
-        before=side([p.levels[0] for p in pairs], signal),
-        after=side([p.levels[1] for p in pairs], signal),
+        before=arm_levels([p.levels[0] for p in pairs], signal),
+        after=arm_levels([p.levels[1] for p in pairs], signal),
         effect=round(found.effect, 4),
         interval=None
         if found.interval is None

@@ -15,13 +15,13 @@ from traindx.lab.edits.files import diff, write
 from traindx.lab.edits.undo import remember
 from traindx.lab.judge.significance import STEPS, Agreement, agreement, least_gain, losses
 from traindx.lab.plan import INCOMPARABLE, MARK
-from traindx.lab.repair.bench import armed
-from traindx.lab.repair.deliverables import answering, arm_threads, busy
+from traindx.lab.repair.bench import as_arm
+from traindx.lab.repair.deliverables import arm_threads, busy_share, measured_latency
 from traindx.lab.repair.document import Proof
-from traindx.lab.repair.documented import documented
-from traindx.lab.repair.pairs import Pair, paired
+from traindx.lab.repair.documented_faults import find_documented
+from traindx.lab.repair.pairs import Pair, pair_arms
 from traindx.lab.repair.search import Search
-from traindx.lab.repair.source import Source, outside
+from traindx.lab.repair.source import Source, outside_interventions
 from traindx.redaction import redact, redact_text
 from traindx.reports.labels import metric, number
 from traindx.vocabulary.trial import Objective
@@ -41,50 +41,54 @@ class Patched(NamedTuple):
     agreement: Agreement | None
 
 
-def patched(search: Search, proof: Proof, folder: Path) -> Patched:
+def write_patch(search: Search, proof: Proof, folder: Path) -> Patched:
     """Write the applied fixes into the source, below `folder`; the project itself stays unchanged. The fixed
     script, or the script under its interventions where there is no edit, is run for its first steps."""
     source, base = search.bench.source, search.base
     if not proof.report.applied:
-        return Patched(unproven(search, proof, folder), None, None)
+        return Patched(patch_unproven(search, proof, folder), None, None)
     found: Patch | Advice | None = (
         None if source is None else source.patch_for(proof.report.applied, search.bench.counted(base))
     )
     left: tuple[str, ...] = ()  # what the patch lacks of what was proven
     if isinstance(found, Advice):
-        proof = advised(proof, found)
+        proof = with_advice(proof, found)
         found, left = partly(search, found)
     elif found is not None and not found.after:
-        proof = noted(proof, "the source does this already")
+        proof = with_note(proof, "the source does this already")
     if source is None or not isinstance(found, Patch) or not found.after:
-        tried = search.bench.in_time(lambda: begun(search, base, None, folder), None, "")
-        return Patched(proof if tried is None else answered(proof, tried, search), None, None)
+        tried = search.bench.run_within_budget(lambda: begun(search, base, None, folder), None, "")
+        return Patched(proof if tried is None else with_latency(proof, tried, search), None, None)
     edited = found
-    first = search.bench.in_time(lambda: begun(search, left, edited, folder), None, "")
+    first = search.bench.run_within_budget(lambda: begun(search, left, edited, folder), None, "")
     if first is not None and not left:
-        answers = answered(proof, first, search)
-        proof = search.bench.in_time(lambda: utilized(answers, edited, search, folder), answers, "")
-    proof, like = compared(search, proof, first, left, folder)
+        answers = with_latency(proof, first, search)
+        proof = search.bench.run_within_budget(
+            lambda: with_utilization(answers, edited, search, folder), answers, ""
+        )
+    proof, like = compare_edited_script(search, proof, first, left, folder)
     if like is not None and like.broken:
         why = f"the edited script did not do what was proven: {like.why}"
         write = " ".join(found.words) or " ".join(base)
-        return Patched(advised(proof, Advice(file="", line=0, write=write, why=why)), None, like)
+        return Patched(with_advice(proof, Advice(file="", line=0, write=write, why=why)), None, like)
     return Patched(with_edit(proof, found, source, folder), found, like)
 
 
-def compared(
+def compare_edited_script(
     search: Search, proof: Proof, first: Attempt | None, left: Sequence[str], folder: Path
 ) -> tuple[Proof, Agreement | None]:
     """The proof with how the edited script compares with what was proven, and that. `left`: what it got from outside,
     because the patch lacks it. No agreement where what was proven is an edit itself."""
     if left:
         words = " ".join(spec.removeprefix(MARK) for spec in left)
-        proof = noted(proof, f"the patch lacks {words}, which was proven together with it")
+        proof = with_note(proof, f"the patch lacks {words}, which was proven together with it")
     if not any(spec.startswith(MARK) for spec in search.base):
         like = (
-            Agreement(why=search.bench.used_up()) if first is None else behaves(search, search.base, first)
+            Agreement(why=search.bench.budget_message())
+            if first is None
+            else compare_behavior(search, search.base, first)
         )
-        return noted(proof, describe(like)), like
+        return with_note(proof, describe(like)), like
     line = f"cd {shlex.quote(str(folder / TREE))} && {shlex.join(redact(search.bench.command))}"
     return proof._replace(report=msgspec.structs.replace(proof.report, command=line)), None
 
@@ -120,27 +124,27 @@ def with_edit(proof: Proof, found: Patch, source: Source, folder: Path, basis: s
     return proof._replace(report=report)
 
 
-def unproven(search: Search, proof: Proof, folder: Path) -> Proof:
+def patch_unproven(search: Search, proof: Proof, folder: Path) -> Proof:
     """The proof with the edit for a fault that the run itself shows, where no change was proven: correct by
     documentation, and its edited script was run to the end. Not where that, or a trial, ended worse."""
-    fix, basis = documented(search.diagnosis)
+    fix, basis = find_documented(search.diagnosis)
     known, source = find(fix), search.bench.source
     harmful = any(t.fix == fix and t.verdict == "harmful" for t in search.trials)
     if proof.report.verdict != "not-fixed" or known is None or source is None or harmful or not search.seeds:
         return proof
     found = source.patch_for((fix,), known.interventions or (f"{MARK}{fix}",))
     if isinstance(found, Advice):
-        return advised(proof, found)
+        return with_advice(proof, found)
     if not found.after:
         return proof
     words = " ".join(found.words) or known.title
     late = Advice(file="", line=0, write=words, why="there was no time to run the edited script to its end")
-    pair = search.bench.in_time(lambda: edited_pair(search, fix, found, folder), None, "")
+    pair = search.bench.run_within_budget(lambda: edited_pair(search, fix, found, folder), None, "")
     if pair is None:
-        return advised(proof, late)
+        return with_advice(proof, late)
     one, objective = pair
     if one.after.run is None or not one.after.ok:
-        return advised(
+        return with_advice(
             proof, msgspec.structs.replace(late, why=f"the edited script failed: {one.after.why}")
         )
     shown = "Its effect on this run is not shown."
@@ -149,7 +153,7 @@ def unproven(search: Search, proof: Proof, folder: Path) -> Proof:
         moved = f"{metric(objective.signal)} ended at {after} instead of {before} in one run"
         noise = search.noise(objective)
         if -one.gain > (least_gain(search.options.min_effect) if noise is None else CLEAR * noise):
-            return advised(
+            return with_advice(
                 proof, msgspec.structs.replace(late, why=f"it is correct by {basis}, but {moved}")
             )
         shown = f"With it, {moved}, which may be chance."
@@ -162,21 +166,21 @@ def edited_pair(search: Search, fix: str, patch: Patch, folder: Path) -> tuple[P
     bench, seed, way = search.bench, search.seeds[0], (f"{MARK}{fix}",)
     length = bench.steps if bench.cut else bench.whole
     before = bench.arm((), seed, length)
-    after = armed(begun(search, (), patch, folder, length, probes=""), way, seed)
+    after = as_arm(begun(search, (), patch, folder, length, probes=""), way, seed)
     assert search.first.run is not None
     objective = search.objective(before.run or search.first.run, way, search.hypotheses[0].cause)
-    return paired(before, after, objective), objective
+    return pair_arms(before, after, objective), objective
 
 
-def advised(proof: Proof, found: Advice) -> Proof:
+def with_advice(proof: Proof, found: Advice) -> Proof:
     """The proof with what to write by hand, and why no edit was certain; without secrets."""
     shown = msgspec.structs.replace(found, write=redact_text(found.write), why=redact_text(found.why))
     return proof._replace(report=msgspec.structs.replace(proof.report, by_hand=shown))
 
 
-def answered(proof: Proof, first: Attempt, search: Search) -> Proof:
+def with_latency(proof: Proof, first: Attempt, search: Search) -> Proof:
     """The proof with the measured speed of the fixed model."""
-    found = answering(first, arm_threads(search.bench))
+    found = measured_latency(first, arm_threads(search.bench))
     return proof._replace(report=msgspec.structs.replace(proof.report, answering=found))
 
 
@@ -192,8 +196,8 @@ def begun(
     )
     return bench.start(
         bench.command,
-        fresh(folder),
-        (*outside(bench.counted(interventions)), f"seed={search.seeds[0]}"),
+        fresh_folder(folder),
+        (*outside_interventions(bench.counted(interventions)), f"seed={search.seeds[0]}"),
         steps,
         seconds=limit(search),
         **bench.reach,
@@ -212,7 +216,7 @@ def limit(search: Search) -> float:
     return max(LEAST_SECONDS, 2 * search.first.seconds)
 
 
-def fresh(folder: Path) -> Path:
+def fresh_folder(folder: Path) -> Path:
     """A folder for a record that was not used before."""
     number = 1
     while (folder / f"{RECORDS}-{number}").exists():
@@ -220,21 +224,21 @@ def fresh(folder: Path) -> Path:
     return folder / f"{RECORDS}-{number}"
 
 
-def utilized(proof: Proof, patch: Patch, search: Search, folder: Path) -> Proof:
+def with_utilization(proof: Proof, patch: Patch, search: Search, folder: Path) -> Proof:
     """The proof with how busy the edited script keeps the accelerator, traced in a separate start."""
     known, bench = proof.report.answering, search.bench
     if known is None or (known.device or "cpu").startswith("cpu"):
         return proof
     bench.notify("a trace of the fixed script")
     traced = bench.start(
-        bench.command, fresh(folder), (), None, seconds=limit(search), **bench.reach, profile=TRACED,
+        bench.command, fresh_folder(folder), (), None, seconds=limit(search), **bench.reach, profile=TRACED,
         edited=patch.after,
     )  # fmt: skip
-    known = msgspec.structs.replace(known, utilization=busy(traced))
+    known = msgspec.structs.replace(known, utilization=busy_share(traced))
     return proof._replace(report=msgspec.structs.replace(proof.report, answering=known))
 
 
-def behaves(search: Search, base: tuple[str, ...], tried: Attempt) -> Agreement:
+def compare_behavior(search: Search, base: tuple[str, ...], tried: Attempt) -> Agreement:
     """Whether the edited script starts like the arm that had the interventions, with the same seed."""
     arm = search.bench.arms([(base, search.seeds[0])])[0]
     if tried.run is None or arm.run is None:
@@ -253,7 +257,7 @@ def describe(found: Agreement) -> str:
     return f"the first {found.steps} losses of the edited script differ from the intervention's by up to {found.apart:.1g}"
 
 
-def noted(proof: Proof, line: str) -> Proof:
+def with_note(proof: Proof, line: str) -> Proof:
     return proof._replace(report=msgspec.structs.replace(proof.report, notes=(*proof.report.notes, line)))
 
 

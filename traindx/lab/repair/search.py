@@ -9,21 +9,21 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from traindx import fixes, pipeline
-from traindx.causes.experiments.belief import updated, without
+from traindx.causes.experiments.belief import exclude_causes, update_belief
 from traindx.config import Config
 from traindx.lab.judge import objectives
-from traindx.lab.judge.significance import MORE, Judged, hopeless, least_gain, near
-from traindx.lab.plan import MARK, Candidate, Record, candidates, merged, unknown_record
-from traindx.lab.repair.bench import Arm, Bench, Long, truncated
-from traindx.lab.repair.best_stop import Stop, best_stop, placed
+from traindx.lab.judge.significance import MORE, Judged, is_hopeless, is_nearly_decided, least_gain
+from traindx.lab.plan import MARK, Candidate, Record, candidates, merge_interventions, unknown_record
+from traindx.lab.repair.bench import Arm, Bench, Long, truncate_run
+from traindx.lab.repair.best_stop import Stop, best_stop, place_stop
 from traindx.lab.repair.combinations import AND, Applied, try_two
-from traindx.lab.repair.conditions import CURES, doubted, fine, pointless, refusal, without_idle
-from traindx.lab.repair.documented import documented
+from traindx.lab.repair.conditions import CURES, is_fine, refusal, suspects, why_idle, without_idle
+from traindx.lab.repair.documented_faults import find_documented
 from traindx.lab.repair.lengths import from_speed
 from traindx.lab.repair.options import Options
-from traindx.lab.repair.pairs import Pair, judged, known_gains, noise_of, paired, trial
+from traindx.lab.repair.pairs import Pair, judge_pairs, known_gains, noise_of, pair_arms, trial
 from traindx.lab.repair.source import THERE, Source
-from traindx.lab.repair.variants import Way, by_speed, enough, sooner
+from traindx.lab.repair.variants import Way, by_speed, is_cured, judge_by_steps
 from traindx.vocabulary import Fact, Hypothesis, Run, RunDiagnosis
 from traindx.vocabulary.trial import Objective, Trial, Untried, Verdict
 
@@ -74,20 +74,20 @@ class Search:
         assert self.first.run is not None
         self.bench.source = Source(self.bench.command, Path.cwd(), self.first.run.setup)
         self.notes += self.bench.source.unread()
-        self.judge_again(self.first.run, "as it is")
+        self.rejudge(self.first.run, "as it is")
         return self.diagnosis
 
-    def judge_again(self, run: Run, what: str) -> None:
+    def rejudge(self, run: Run, what: str) -> None:
         """Diagnose the unchanged script by everything known about it now."""
         self.diagnosis = pipeline.diagnose(run, self.config).first
         self.hypotheses: tuple[Hypothesis, ...] = self.diagnosis.hypotheses
-        self.believe(what)
+        self.show_belief(what)
         idle = partial(without_idle, setup=run.setup, source=self.bench.source)
         for known, why in ((idle, "without what needs no repair here"), (self.weigh, "with earlier trials")):
             left = known(self.hypotheses)
             if left != self.hypotheses:
                 self.hypotheses = left
-                self.believe(why)
+                self.show_belief(why)
 
     def learn(self, facts: Mapping[str, Fact]) -> None:
         """Take in what the user knows about the script."""
@@ -95,27 +95,27 @@ class Search:
         if facts and run is not None:
             run = replace(run, setup=run.setup.with_facts(facts, "answer"))
             self.first = self.first._replace(run=run)
-            self.judge_again(run, f"given {', '.join(facts)}")
+            self.rejudge(run, f"given {', '.join(facts)}")
 
     def rule_out(self, causes: Sequence[str]) -> None:
         """Drop these causes, because the user knows better."""
-        left = without(self.hypotheses, causes)
+        left = exclude_causes(self.hypotheses, causes)
         if causes and left:
             self.hypotheses = left
-            self.believe(f"without {', '.join(causes)}")
+            self.show_belief(f"without {', '.join(causes)}")
 
-    def believe(self, what: str) -> None:
+    def show_belief(self, what: str) -> None:
         self.belief.append((what, {h.cause: round(h.probability, 4) for h in self.hypotheses}))
         self.believed(self.hypotheses)
 
     @property
     def well(self) -> bool:
         """Whether the unchanged script needs no repair, and no doubt remains that one pair could remove."""
-        return fine(self.diagnosis) and not self.doubted()
+        return is_fine(self.diagnosis) and not self.doubted()
 
     def doubted(self) -> tuple[str, ...]:
         """The causes that are suspected of a run that is more likely healthy than not."""
-        return doubted(self.hypotheses) if fine(self.diagnosis) else ()
+        return suspects(self.hypotheses) if is_fine(self.diagnosis) else ()
 
     def proceed(self) -> None:
         """Round after round, until the run is healthy or nothing more helps."""
@@ -127,7 +127,7 @@ class Search:
                 plan = tuple(c for c in plan if c.cause in self.doubted())[:1]
             if number == 0:
                 self.show(self, plan)
-            winner = self.round(plan) or self.round(self.renewed())
+            winner = self.round(plan) or self.round(self.renewed_candidates())
             winners = try_two(self) if winner is None else [winner]
             if not winners and number == 0 and self.lengthened():
                 winner = self.round(self.plan(self.hypotheses)[:AGAIN])
@@ -141,10 +141,10 @@ class Search:
             shown = after.hypotheses
             now = {h.cause: round(h.probability, 4) for h in shown}
             self.belief.append((f"after {AND.join(w.fix for w in winners)}", now))
-            if fine(after) or (self.stop is not None and self.stop.spec in self.base):
+            if is_fine(after) or (self.stop is not None and self.stop.spec in self.base):
                 return
 
-    def renewed(self) -> tuple[Candidate, ...]:
+    def renewed_candidates(self) -> tuple[Candidate, ...]:
         """What has become likely because other changes failed."""
         if self.base or self.hypotheses[0].cause == "healthy":
             return ()
@@ -158,7 +158,7 @@ class Search:
         if bench.cut or bench.steps == whole or not left_open or self.hypotheses[0].cause == "healthy":
             return False
         part, bench.steps = bench.steps, whole
-        if not self.affordable(AGAIN):
+        if not self.fits_budget(AGAIN):
             bench.steps = part
             return False
         self.superseded = len(self.trials)
@@ -181,7 +181,7 @@ class Search:
         self.seeds = tuple(range(start, start + MORE[-1]))
         if own is not None:
             bench.known.setdefault((((), start), cut), self.first._replace(seed=start))
-            bench.known[((), start), found] = self.first._replace(seed=start, run=truncated(run, found))
+            bench.known[((), start), found] = self.first._replace(seed=start, run=truncate_run(run, found))
 
     def plan(self, hypotheses: Sequence[Hypothesis]) -> tuple[Candidate, ...]:
         """What to try, most promising first, without what failed already."""
@@ -189,9 +189,9 @@ class Search:
         if self.stop is None or self.stop.spec not in self.base:
             self.stop = self.best_stop()
         found, left = candidates(
-            hypotheses, placed(fixes.catalogue(), self.stop), self.first.run.setup, CURES,
+            hypotheses, place_stop(fixes.catalogue(), self.stop), self.first.run.setup, CURES,
             partial(refusal, run=self.first.run), self.record,
-            self.no_source, partial(pointless, setup=self.first.run.setup, base=self.base, source=self.bench.source),
+            self.edit_refusal, partial(why_idle, setup=self.first.run.setup, base=self.base, source=self.bench.source),
         )  # fmt: skip
         for one in left:
             if one.why != THERE:
@@ -201,23 +201,23 @@ class Search:
                 self.record_trial(Candidate(one.fix, one.cause, (), 0.0), (), [], found_there)
         final = [t for i, t in enumerate(self.trials) if i >= self.superseded or t.verdict != "inconclusive"]
         vain = {t.fix for t in final if t.verdict != "confirmed"}
-        return tuple(c for c in found if c.fix not in vain and not self.clash(c))[:SCREENED]
+        return tuple(c for c in found if c.fix not in vain and not self.why_incompatible(c))[:SCREENED]
 
     def best_stop(self) -> Stop | None:
         """Where the run, as changed so far, should have stopped."""
         arm = self.bench.known.get(((self.base, self.seeds[0]), self.bench.steps)) if self.seeds else None
-        run = truncated(self.first.run, self.bench.steps) if arm is None else arm.run
+        run = truncate_run(self.first.run, self.bench.steps) if arm is None else arm.run
         asked, least = self.options.metric is not None, self.options.min_effect
         return None if run is None else best_stop(run, self.objective(run, (), ""), least, asked)
 
-    def clash(self, candidate: Candidate) -> str:
+    def why_incompatible(self, candidate: Candidate) -> str:
         """Why a candidate cannot be combined with what is applied, or ""."""
         doses = [dose for stage in candidate.doses for dose in stage] or [candidate.interventions]
         if set(candidate.interventions) & set(self.base) and candidate.interventions[0].startswith(MARK):
             return THERE
-        return next(filter(None, (refusal(*merged(self.base, dose)) for dose in doses)), "")
+        return next(filter(None, (refusal(*merge_interventions(self.base, dose)) for dose in doses)), "")
 
-    def no_source(self, fix: str) -> str:
+    def edit_refusal(self, fix: str) -> str:
         """Why a fix cannot be tried in the source, or ""."""
         source = self.bench.source
         return "it needs a change of the script's code" if source is None else source.can(fix)
@@ -229,19 +229,19 @@ class Search:
             some = self.batch(waiting)
             if not some:
                 break
-            if not self.affordable(len(some)):
+            if not self.fits_budget(len(some)):
                 waiting = [*some, *waiting]
                 break
             firsts = [way for c in some for way in (c.doses[0] if c.doses else (c.interventions,))]
             spare = [(self.base, seed) for seed in self.seeds[1 : self.options.seeds]]
-            doses = (self.base, *(merged(self.base, first) for first in firsts))
+            doses = (self.base, *(merge_interventions(self.base, first) for first in firsts))
             self.bench.arms([(way, self.seeds[0]) for way in doses], spare=spare)
             ways = [way for one in some for way in self.screen(one)]
             for way in sorted(ways, key=lambda w: -w.pair.gain):
                 if self.prove(way, self.judged_together(some)).verdict == "confirmed":
                     return Applied(way.candidate.fix, way.interventions)
         for one in waiting:
-            self.leave(one, self.bench.used_up())
+            self.leave(one, self.bench.budget_message())
         return None
 
     def judged_together(self, some: Sequence[Candidate]) -> int:
@@ -265,7 +265,7 @@ class Search:
                 self.leave(one, UNWANTED)
         return some
 
-    def affordable(self, arms: int) -> bool:
+    def fits_budget(self, arms: int) -> bool:
         """Whether a screening and a proof would end within the budget."""
         share = 1.0 if not self.bench.steps else min(1.0, self.bench.steps / max(self.first.last, 1.0))
         starts = arms + 2 * self.options.seeds - 1
@@ -278,7 +278,7 @@ class Search:
         tried: list[Way] = []
         for stage in stages:
             tried = sorted([*tried, *self.first_pairs(candidate, stage)], key=lambda w: -w.pair.gain)
-            if not tried or tried[0].interventions != stage[-1] or enough(tried, self.config):
+            if not tried or tried[0].interventions != stage[-1] or is_cured(tried, self.config):
                 break
         worth = [way for way in tried[1:2] if way.pair.gain >= least_gain(self.options.min_effect)]
         return [way._replace(doses=len(tried)) for way in (*tried[:1], *worth)]
@@ -287,7 +287,7 @@ class Search:
         """The ways with their first pairs. Those that cannot be compared, or did nothing, are recorded and
         left out."""
         seed = self.seeds[0]
-        mine = [merged(self.base, dose) for dose in doses]
+        mine = [merge_interventions(self.base, dose) for dose in doses]
         arms = self.bench.arms([(self.base, seed), *((m, seed) for m in mine)])
         assert self.first.run is not None
         found = []
@@ -301,7 +301,7 @@ class Search:
             elif not objective.signal:
                 self.leave(candidate, objective.why)
             else:
-                found.append(Way(candidate, dose, objective, paired(arms[0], arm, objective)))
+                found.append(Way(candidate, dose, objective, pair_arms(arms[0], arm, objective)))
         return found
 
     def objective(self, run: Run, interventions: Sequence[str], cause: str) -> Objective:
@@ -316,20 +316,24 @@ class Search:
         options = self.options
         way = by_speed(way, options.metric is None, options.min_effect)
         pairs, analysis = [way.pair], 0
-        found = judged(pairs, way.objective, options.min_effect, judged_together)
-        if self.certain(way) or not hopeless(
+        found = judge_pairs(pairs, way.objective, options.min_effect, judged_together)
+        if self.certain(way) or not is_hopeless(
             known_gains(pairs), options.min_effect, self.noise(way.objective)
         ):
             judged_together *= way.doses
             for count in (options.seeds, *(n for n in MORE if n > options.seeds)):
                 if len(pairs) > 1:
-                    if not near(found, options.min_effect) or not self.affordable(2 * (count - len(pairs))):
+                    if not is_nearly_decided(found, options.min_effect) or not self.fits_budget(
+                        2 * (count - len(pairs))
+                    ):
                         break
                     analysis += 1
                 pairs = self.pairs(way, self.seeds[:count], () if analysis else self.ahead(way))
-                found = judged(pairs, way.objective, options.min_effect, judged_together, analysis)
+                found = judge_pairs(pairs, way.objective, options.min_effect, judged_together, analysis)
             if options.metric is None:
-                way, pairs, found = sooner(way, pairs, found, options.min_effect, judged_together, analysis)
+                way, pairs, found = judge_by_steps(
+                    way, pairs, found, options.min_effect, judged_together, analysis
+                )
         found = found._replace(why=MEASURED.get(way.objective.scale, "") + found.why)
         self.record_trial(way.candidate, way.interventions, pairs, found, way.objective)
         if found.verdict == "confirmed":
@@ -340,7 +344,7 @@ class Search:
 
     def certain(self, way: Way) -> bool:
         """Whether a change is for what the run itself shows, so that one unlucky pair does not drop it."""
-        return way.candidate.fix == documented(self.diagnosis).fix
+        return way.candidate.fix == find_documented(self.diagnosis).fix
 
     def noise(self, objective: Objective) -> float | None:
         """The spread between seeds of the unchanged script, as far as such arms have been run."""
@@ -354,14 +358,14 @@ class Search:
         bench = self.bench
         if bench.cut or bench.steps == self.options.steps or way.pair.gain < PROMISING:
             return []
-        return [((merged(self.base, way.interventions), self.seeds[0]), self.options.steps)]
+        return [((merge_interventions(self.base, way.interventions), self.seeds[0]), self.options.steps)]
 
     def pairs(self, way: Way, seeds: Sequence[int], ahead: Sequence[Long] = ()) -> list[Pair]:
         """The pairs for these seeds. Missing arms are run."""
-        on = merged(self.base, way.interventions)
+        on = merge_interventions(self.base, way.interventions)
         jobs = 1 if way.objective.signal.startswith("time/") else None
         arms = self.bench.arms([(w, s) for s in seeds for w in (self.base, on)], jobs, longest=ahead)
-        return [paired(a, b, way.objective) for a, b in zip(arms[::2], arms[1::2], strict=True)]
+        return [pair_arms(a, b, way.objective) for a, b in zip(arms[::2], arms[1::2], strict=True)]
 
     def record_trial(
         self, candidate: Candidate, way: tuple[str, ...], pairs: Sequence[Pair], found: Judged,
@@ -376,8 +380,8 @@ class Search:
         known = filter(None, map(fixes.find, candidate.fix.split(AND)))
         cured = [cause for fix in known for cause in fix.causes]
         if not self.base:
-            self.hypotheses = updated(self.hypotheses, cured, found.verdict, candidate.fix)
-            self.believe(f"{candidate.fix}: {found.verdict}")
+            self.hypotheses = update_belief(self.hypotheses, cured, found.verdict, candidate.fix)
+            self.show_belief(f"{candidate.fix}: {found.verdict}")
         self.notify(f"{candidate.fix} ({' '.join(way)}): {found.verdict}: {found.why}")
 
     def leave(self, candidate: Candidate, why: str) -> None:
@@ -389,7 +393,7 @@ class Search:
         """Keep confirmed fixes, or a larger dose of one. Returns the arm of the first seed that has them."""
         kept = {a.fix: a.interventions for a in self.applied}
         for one in winners:
-            kept[one.fix] = merged(kept.get(one.fix, ()), one.interventions)
-            self.base = merged(self.base, one.interventions)
+            kept[one.fix] = merge_interventions(kept.get(one.fix, ()), one.interventions)
+            self.base = merge_interventions(self.base, one.interventions)
         self.applied = [Applied(fix, interventions) for fix, interventions in kept.items()]
         return self.bench.arms([(self.base, self.seeds[0])])[0]

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from traindx.lab.judge.objectives import gain, side
+from traindx.lab.judge.objectives import arm_levels, gain
 from traindx.lab.judge.significance import MIN_EFFECT, judge
 from traindx.lab.repair.bench import Arm
 from traindx.lab.repair.pairs import Pair
@@ -12,11 +12,13 @@ from traindx.vocabulary.trial import Objective, Slice
 PREFIX, SAMPLES, MEASURE = "slice/", "slice_samples/", "slice_measure"
 
 
-def sliced(pairs: Sequence[Pair], min_effect: float = MIN_EFFECT) -> tuple[Slice, ...]:
+def compare_groups(pairs: Sequence[Pair], min_effect: float = MIN_EFFECT) -> tuple[Slice, ...]:
     """Every group that all arms recorded, with its own verdict: `harmful` is a group that gets worse."""
     sides = [(groups_of(p.before), groups_of(p.after)) for p in pairs]
     names = [n for n in (sides[0][0] if sides else {}) if all(n in one for both in sides for one in both)]
-    return tuple(compared(name, pairs, [(a[name], b[name]) for a, b in sides], min_effect) for name in names)
+    return tuple(
+        compare_group(name, pairs, [(a[name], b[name]) for a, b in sides], min_effect) for name in names
+    )
 
 
 def groups_of(arm: Arm) -> dict[str, float]:
@@ -25,7 +27,7 @@ def groups_of(arm: Arm) -> dict[str, float]:
     return {n: float(v) for n, v in facts.items() if n.startswith(PREFIX) and isinstance(v, int | float)}
 
 
-def compared(
+def compare_group(
     name: str, pairs: Sequence[Pair], levels: Sequence[tuple[float, float]], min_effect: float
 ) -> Slice:
     """One group over the seeds."""
@@ -45,8 +47,8 @@ def compared(
         group=group,
         samples=int(samples) if isinstance(samples, int | float) else 0,
         measure="accuracy" if accuracy else "mean squared error",
-        before=side([a for a, _ in levels], known),
-        after=side([b for _, b in levels], known),
+        before=arm_levels([a for a, _ in levels], known),
+        after=arm_levels([b for _, b in levels], known),
         verdict=judge([g for g in gains if not math.isnan(g)], min_effect=min_effect).verdict,
     )
 

@@ -123,6 +123,6 @@ def fix_behind(spec: str, fixes: Sequence[str]) -> str:
     return fixes[0] if fixes else ""
 
 
-def outside(interventions: Sequence[str]) -> tuple[str, ...]:
+def outside_interventions(interventions: Sequence[str]) -> tuple[str, ...]:
     """The interventions that are applied from outside. To stop early is to make so many steps."""
     return tuple(spec.replace("stop=", "steps=") for spec in interventions if not spec.startswith(MARK))

@@ -12,7 +12,7 @@ from traindx.vocabulary.trial import Stopping
 TYPICAL = math.log(2)  # assumed gain of a confirmed change, where none was confirmed yet: 50 %
 
 
-def stopping(
+def what_remains(
     search: Search,
     after: RunDiagnosis | None,
     *,
@@ -39,10 +39,10 @@ def stopping(
     stop = chance < worth
     words = (
         f"{first.fix} would help with a chance of {100 * chance:.0f} %"
-        f" (then about {gained(gain)}), and its proof takes about {lasting(seconds)}"
+        f" (then about {gained(gain)}), and its proof takes about {format_duration(seconds)}"
     )
     tail = (
-        f": about {lasting(seconds / chance)} of trials for each change that helps"
+        f": about {format_duration(seconds / chance)} of trials for each change that helps"
         if stop and chance > 0
         else ""
     )
@@ -56,7 +56,7 @@ def price(search: Search) -> tuple[float, int]:
     return search.first.seconds * share, 2 * search.options.seeds
 
 
-def lasting(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """ "40 s", "12 min", "3 h"."""
     if seconds < 90:
         return f"{seconds:.0f} s"

@@ -9,8 +9,8 @@ from traindx.config import Config
 from traindx.lab.judge import objectives
 from traindx.lab.judge.significance import FIRST, Judged, least_gain
 from traindx.lab.plan import Candidate
-from traindx.lab.repair.conditions import fine
-from traindx.lab.repair.pairs import Pair, judged, paired
+from traindx.lab.repair.conditions import is_fine
+from traindx.lab.repair.pairs import Pair, judge_pairs, pair_arms
 from traindx.vocabulary.trial import Objective
 
 SOONER = math.log(1.25)  # a gain in steps from which a change with the same end is judged by its steps
@@ -36,14 +36,14 @@ def by_speed(way: Way, allowed: bool, min_effect: float) -> Way:
     before, after = way.pair.before.run, way.pair.after.run
     if not allowed or before is None or after is None or not -least < way.pair.gain < least:
         return way
-    objective = objectives.speed(before, way.objective)
-    pair = None if objective is None else paired(way.pair.before, way.pair.after, objective)
+    objective = objectives.speed_objective(before, way.objective)
+    pair = None if objective is None else pair_arms(way.pair.before, way.pair.after, objective)
     if objective is None or pair is None or pair.gain < SOONER:
         return way
     return way._replace(objective=objective, pair=pair, doses=2 * way.doses)
 
 
-def sooner(
+def judge_by_steps(
     way: Way, pairs: list[Pair], found: Judged, min_effect: float, together: int, analysis: int = 0
 ) -> tuple[Way, list[Pair], Judged]:
     """A change that was judged by its level, without an effect that counts, judged by its steps instead,
@@ -52,20 +52,22 @@ def sooner(
     undecided = found.verdict in ("inconclusive", "refuted") and abs(found.effect) < 2 * least_gain(
         min_effect
     )
-    objective = objectives.speed(before, way.objective) if undecided and before is not None else None
+    objective = (
+        objectives.speed_objective(before, way.objective) if undecided and before is not None else None
+    )
     if objective is None or len(pairs) < FIRST:
         return way, pairs, found
-    again = [paired(one.before, one.after, objective) for one in pairs]
-    judgement = judged(again, objective, min_effect, 2 * together, analysis)
+    again = [pair_arms(one.before, one.after, objective) for one in pairs]
+    judgement = judge_pairs(again, objective, min_effect, 2 * together, analysis)
     if judgement.verdict != "confirmed" or judgement.effect < SOONER:
         return way, pairs, found
     return way._replace(objective=objective, pair=again[0]), again, judgement
 
 
-def enough(tried: Sequence[Way], config: Config) -> bool:
+def is_cured(tried: Sequence[Way], config: Config) -> bool:
     """Whether the best of several doses has cured the run, so that no larger one is needed."""
     best, other = tried[0].pair, max((way.pair.gain for way in tried[1:]), default=0.0)
     steep = best.gain < CURED and best.gain - other > STEEP
     if best.gain < ENOUGH or best.after.run is None or steep:
         return False
-    return fine(pipeline.diagnose(best.after.run, config).first)
+    return is_fine(pipeline.diagnose(best.after.run, config).first)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from traindx.atomic_write import write_whole
+from traindx.atomic_write import write_atomically
 from traindx.config import Alerts
 from traindx.errors import ConfigError
 from traindx.live.alerts.messages import NotDelivered, message
@@ -131,7 +131,7 @@ class Courier:
         self.thread.start()
 
     def save(self) -> None:
-        write_whole(self.file, msgspec.json.encode(self.progress).decode())
+        write_atomically(self.file, msgspec.json.encode(self.progress).decode())
 
     def work(self) -> None:
         while not self.closing:

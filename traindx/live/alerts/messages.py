@@ -48,22 +48,22 @@ def message(
 
 
 def group_lines(events: Sequence[LiveEvent]) -> list[str]:
-    runs = list(dict.fromkeys(short(event.run) for event in events))
+    runs = list(dict.fromkeys(short_path(event.run) for event in events))
     if len(runs) <= NAMED:
-        return [event_line(event, short(event.run)) for event in events]
+        return [event_line(event, short_path(event.run)) for event in events]
     return [
         f"{event_line(events[0], runs[0])} (and in {len(runs) - 1} more runs: {', '.join(runs[1:NAMED])}, ...)"
     ]
 
 
 def title(events: Sequence[LiveEvent], digest: bool) -> str:
-    runs = list(dict.fromkeys(short(event.run) for event in events))
+    runs = list(dict.fromkeys(short_path(event.run) for event in events))
     severities = [event.finding.severity for event in events if event.finding and event.kind != "resolved"]
     worst = [severity for severity in SEVERITIES if severity in severities][:1]
     where = runs[0] if len(runs) == 1 else f"{len(runs)} runs"
     return " ".join(["traindx", *(["digest"] if digest else []), *worst]) + f": {where}"
 
 
-def short(run: str) -> str:
+def short_path(run: str) -> str:
     """The end of a run's path, by which it is known in a message."""
     return visible("/".join(run.replace("\\", "/").split("/")[-2:]))

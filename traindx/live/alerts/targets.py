@@ -44,7 +44,7 @@ class Target(msgspec.Struct, frozen=True):
 
     def address(self) -> str:
         """The spec with its secrets, read again for each message: a token may be renewed. Raises ConfigError."""
-        return self.spec if self.channel == "command" else resolved(self.spec)
+        return self.spec if self.channel == "command" else resolve_address(self.spec)
 
 
 def targets(settings: Alerts) -> list[Target]:
@@ -67,14 +67,14 @@ def channel_of(spec: str) -> str:
             f"--notify {shown}: give the address by a variable ('$NAME') or a file (@FILE). It may hold a secret, and "
             "other users can see the arguments of a command."
         )
-    scheme = resolved(spec).partition(":")[0].lower()
+    scheme = resolve_address(spec).partition(":")[0].lower()
     services = {home.rpartition(".")[2] for home in modules_of(channels.__name__, channels.__path__)} - {
         "command"
     }
     return scheme if scheme in services else "apprise"
 
 
-def resolved(spec: str) -> str:
+def resolve_address(spec: str) -> str:
     """An address with what its variables and its file hold. Raises ConfigError for one that is missing."""
     if spec.startswith("@"):
         try:

@@ -8,7 +8,7 @@ from traindx.readers.raw import RawColumn
 from traindx.vocabulary import Floats, Ints
 
 
-def joined(files: Sequence[dict[str, RawColumn]]) -> dict[str, RawColumn]:
+def join_files(files: Sequence[dict[str, RawColumn]]) -> dict[str, RawColumn]:
     """The columns of several files, with rows in the order in which they were written.
 
     Records are put in order of wall time, but never out of the order of their own file. So a

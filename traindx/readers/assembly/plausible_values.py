@@ -15,16 +15,16 @@ LAST_STEP = 2.0**63
 LAST_TIME = 2.0**40  # seconds since the epoch: the year 36812
 
 
-def made_sound(raw: RawLog) -> None:
+def repair_values(raw: RawLog) -> None:
     """Larger values become infinite, points without a step that can be counted are left out, and clocks
     that cannot be right are not believed."""
     for name, column in raw.columns.items():
-        raw.columns[name] = sound_column(column, counted=name == raw.axis)
+        raw.columns[name] = repair_column(column, counted=name == raw.axis)
     for panel in raw.panels.values():
-        panel.values = bounded(panel.values)
+        panel.values = bound_values(panel.values)
 
 
-def sound_column(column: RawColumn, *, counted: bool) -> RawColumn:
+def repair_column(column: RawColumn, *, counted: bool) -> RawColumn:
     """The column; of the step axis (`counted`) only the rows that have a step."""
     steps = column.values if counted else column.steps
     if steps is not None and not (known := np.abs(steps) < LAST_STEP).all():
@@ -36,10 +36,10 @@ def sound_column(column: RawColumn, *, counted: bool) -> RawColumn:
         )
     if column.times is not None and not (np.abs(column.times) < LAST_TIME).all():
         column = replace(column, times=None)
-    return replace(column, values=bounded(column.values))
+    return replace(column, values=bound_values(column.values))
 
 
-def bounded(values: Floats) -> Floats:
+def bound_values(values: Floats) -> Floats:
     """Values of which none is larger than `LARGEST` and finite."""
     beyond = np.abs(values) > LARGEST
     return np.where(beyond, np.copysign(np.inf, values), values) if beyond.any() else values

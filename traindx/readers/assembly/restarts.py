@@ -96,7 +96,7 @@ def find_cuts(raw: RawLog, loss: RawColumn | None) -> list[Cut]:
             pending.append(Event("resume", message, step, place))
             resumed += 1
         before = jump
-    return few(without_false_starts([*cuts, Cut(begun, last, tuple(pending))], rows))
+    return last_cuts(without_false_starts([*cuts, Cut(begun, last, tuple(pending))], rows))
 
 
 def find_cuts_by_level(loss: RawColumn, last: int) -> list[Cut]:
@@ -128,7 +128,7 @@ def find_cuts_by_level(loss: RawColumn, last: int) -> list[Cut]:
         ),
     ]
     cuts = [Cut(a, b, why) for a, b, why in zip(edges, edges[1:], events, strict=False)]
-    return few(without_false_starts(cuts, loss.rows))
+    return last_cuts(without_false_starts(cuts, loss.rows))
 
 
 def begins_again(before: Floats, after: Floats) -> bool:
@@ -226,7 +226,7 @@ def without_false_starts(cuts: list[Cut], rows: Ints) -> list[Cut]:
     return kept
 
 
-def few(cuts: list[Cut]) -> list[Cut]:
+def last_cuts(cuts: list[Cut]) -> list[Cut]:
     """The last `MOST_RUNS`, of which the first says how many are left out."""
     left = len(cuts) - MOST_RUNS
     if left <= 0:
@@ -256,7 +256,7 @@ def part_by_rank(raw: RawLog) -> None:
     raw.facts.setdefault("ranks_reporting", len(np.unique(values)))
     for name in [n for n in raw.columns if n != raw.axis and not n.startswith("rank/")]:
         column = raw.columns[name]
-        whose = owners(column, owner, values)
+        whose = row_ranks(column, owner, values)
         for rank in np.unique(whose[whose > first]).tolist():
             signal = raw.roles.get(name) or role_of(name).signal or name
             raw.columns[f"rank/{rank}/{name}"] = select_rows(column, whose == rank)
@@ -283,7 +283,7 @@ def holds_ranks(column: RawColumn, steps: Floats | None) -> bool:
     return bool(np.mean(each > 1) > 0.5 and np.mean(times == 1) > 0.5)
 
 
-def owners(column: RawColumn, owner: RawColumn, ranks: Ints) -> Ints:
+def row_ranks(column: RawColumn, owner: RawColumn, ranks: Ints) -> Ints:
     """The rank that each row of a column is of; NOBODY where the record does not say."""
     at = np.minimum(np.searchsorted(owner.rows, column.rows), len(ranks) - 1)
     return np.where(owner.rows[at] == column.rows, ranks[at], NOBODY)

@@ -7,7 +7,7 @@ import msgspec
 import numpy as np
 
 from traindx.features.statistics import median
-from traindx.readers.assembly.plausible_values import made_sound, sound_column
+from traindx.readers.assembly.plausible_values import repair_column, repair_values
 from traindx.readers.assembly.restarts import (
     Cut,
     find_cuts,
@@ -24,10 +24,10 @@ from traindx.readers.assembly.step_axis import (
     is_inner_counter,
     spread,
     steps_of,
-    unrolled,
+    unroll_counter,
 )
 from traindx.readers.names.aliases import role_of
-from traindx.readers.names.roles import assign, doubted, summed_losses
+from traindx.readers.names.roles import assign, describe_doubt, summed_losses
 from traindx.readers.names.units import to_canonical_unit
 from traindx.readers.raw import RawColumn, RawLog
 from traindx.readers.setup_facts import COUNTS, FIELD_OF, WORDS
@@ -51,13 +51,13 @@ from traindx.vocabulary import (
 
 def assemble(raw: RawLog, given: Mapping[str, str] | None = None) -> tuple[Run, ...]:
     """The runs of one log. `given` maps canonical names to columns by the user's word."""
-    made_sound(raw)
+    repair_values(raw)
     with_steps(raw)
     part_by_rank(raw)
     chosen = assign(raw, given or {})
     totals = summed_losses(chosen, raw)
     named = {signal: (raw.columns[name], name) for signal, name in chosen.items()} | totals
-    doubt = doubted(named, given or {}, raw)
+    doubt = describe_doubt(named, given or {}, raw)
     if doubt:
         raw.events.append(Event("note", doubt, code="doubtful-loss"))
     loss = next((named[name][0] for name in ("train/loss", "val/loss") if name in named), None)
@@ -79,7 +79,7 @@ def with_steps(raw: RawLog) -> None:
     if raw.axis is None and not own:
         raw.axis = find_axis(raw.columns)
         if raw.axis:
-            raw.columns[raw.axis] = sound_column(raw.columns[raw.axis], counted=True)
+            raw.columns[raw.axis] = repair_column(raw.columns[raw.axis], counted=True)
     axis = raw.columns.get(raw.axis) if raw.axis else None
     ranked = rank_column(raw)
     by_rank = ranked is not None and holds_ranks(raw.columns[ranked], steps_of(raw.columns[ranked], axis))
@@ -105,7 +105,7 @@ def unroll_if_inner(raw: RawLog, axis: RawColumn) -> RawColumn:
     index = np.searchsorted(reference.rows, axis.rows)
     values = reference.values[np.clip(index, 0, len(reference.values) - 1)]
     if goes_on_outside(raw, axis, jumps) or is_inner_counter(axis.values, values, jumps):
-        return RawColumn(unrolled(axis.values, jumps), axis.rows)
+        return RawColumn(unroll_counter(axis.values, jumps), axis.rows)
     return axis
 
 
@@ -231,10 +231,12 @@ def late_start(built: Mapping[str, Series], begun: Sequence[Event]) -> Sequence[
 def setup_of(facts: Mapping[str, object], built: Mapping[str, Series]) -> Setup:
     """Facts of the log, and the peak learning rate where only its trace is known."""
     typed: dict[str, Fact] = {
-        k: held(v) for k, v in redact_facts(dict(facts)).items() if isinstance(v, (str, int, float, bool))
+        k: storable_fact(v)
+        for k, v in redact_facts(dict(facts)).items()
+        if isinstance(v, (str, int, float, bool))
     }
     for name in FACT_FIELDS & typed.keys():
-        value = coerced(name, typed[name])
+        value = coerce_fact(name, typed[name])
         if value is None:
             typed.pop(name)
         else:
@@ -262,7 +264,7 @@ def constants(built: Mapping[str, Series]) -> dict[str, Fact]:
     return found
 
 
-def held(value: Fact) -> Fact:
+def storable_fact(value: Fact) -> Fact:
     """A fact as it is; an integer that 64 bits do not hold becomes words: of 5,000 digits no text can be
     made."""
     return (
@@ -274,7 +276,7 @@ SETTINGS = frozenset({"clip_norm", "weight_decay", "momentum", "accumulation", "
 MOST_WHOLE = 1 << 63  # beyond, neither a float nor the readers of JSON keep an integer
 
 
-def coerced(name: str, value: Fact) -> Fact | None:
+def coerce_fact(name: str, value: Fact) -> Fact | None:
     """A fact in its field's type, or None when it cannot be: foreign logs call anything `lr`."""
     if name in WORDS:
         return str(value)[:200]

@@ -30,7 +30,7 @@ LOSS, SUM = "train/loss", "train/total_loss"
 FEW = 2  # points below which a printed signal is no curve
 
 
-def completed(run: Run, folder: Path, read_file: Read) -> Run:
+def complete_run(run: Run, folder: Path, read_file: Read) -> Run:
     """The run with every signal that it lacked and that the script logged or printed."""
     own = {name: s for name, s in run.series.items() if not name.startswith(LOGGED)}
     logged = {name: s for name, s in run.series.items() if name.startswith(LOGGED)}
@@ -45,7 +45,7 @@ def completed(run: Run, folder: Path, read_file: Read) -> Run:
         if records > 1:  # each training has the lines that it printed, where they are as many runs
             printed = printed[turn : turn + 1] if len(printed) == records else ()
         for other in printed:
-            for name, curve in laid_over(other, own).items():
+            for name, curve in align_signals(other, own).items():
                 # A printed sum of terms has the samples of the printed terms; the recorded loss may have others.
                 kept = SUM if name == LOSS and any(n.endswith(TERMS) for n in other.series) else name
                 if kept not in found:
@@ -98,13 +98,13 @@ def runs_in(file: Path, read_file: Read) -> tuple[Run, ...]:
         return ()  # most scripts print no log, and that is no damage to the record
 
 
-def laid_over(run: Run, own: Mapping[str, Series]) -> dict[str, Series]:
+def align_signals(run: Run, own: Mapping[str, Series]) -> dict[str, Series]:
     """The signals of a script's own log on the steps of the record."""
     last = max((float(s.steps[-1]) for s in own.values() if len(s)), default=0.0)
     ends = evaluations(own)
     found = {}
     for name, curve in run.series.items():
-        steps = placed(curve.steps, run.axis, last, ends)
+        steps = place_steps(curve.steps, run.axis, last, ends)
         wanted = name.startswith((*SPLITS, *KINDS)) or not PARTS.isdisjoint(
             re.split(r"[\W_]+", name.lower())
         )
@@ -129,7 +129,7 @@ def evaluations(own: Mapping[str, Series]) -> Floats | None:
     return max(steps, key=len) if steps else None
 
 
-def placed(steps: Floats, axis: str, last: float, ends: Floats | None) -> Floats | None:
+def place_steps(steps: Floats, axis: str, last: float, ends: Floats | None) -> Floats | None:
     """Steps of a log as steps of the record; None where they cannot be laid over it.
 
     A log that counts steps keeps them. Lines that are as many as the evaluations belong to those;

@@ -67,10 +67,10 @@ CUTS = frozenset({"threshold", "thresholds", "tau", "taus", "cutoff", "cutoffs",
 def swept(columns: dict[str, RawColumn]) -> str:
     """The column of thresholds over which scores of one model are listed, in order; "" for none."""
     found = (n for n, c in columns.items() if CUTS & {*words_of(n)} and len(c.values) >= 5)
-    return next((n for n in found if ways(columns[n].values) == 1), "")
+    return next((n for n in found if count_directions(columns[n].values) == 1), "")
 
 
-def ways(values: Floats) -> int:
+def count_directions(values: Floats) -> int:
     """In how many ways neighbouring values differ: up, down, both or not at all."""
     with np.errstate(all="ignore"):  # of damaged tables
         change = np.diff(values)
@@ -176,7 +176,7 @@ def level(values: Floats) -> float:
     return float(median(values[~np.isnan(values)]))
 
 
-def unrolled(steps: Floats, jumps: Ints) -> Floats:
+def unroll_counter(steps: Floats, jumps: Ints) -> Floats:
     """A counter within epochs, turned into one over the whole run."""
     out = steps.astype(np.float64).copy()
     if not np.isfinite(out).all():

@@ -25,7 +25,7 @@ def varint(buffer: bytes, at: int, end: int) -> tuple[int, int]:
     raise Malformed(f"varint cut short at {at}")
 
 
-def signed(value: int) -> int:
+def as_signed(value: int) -> int:
     """A 64-bit two's complement number read as unsigned."""
     return value - (1 << 64) if value >> 63 else value
 

@@ -19,7 +19,7 @@ A = TypeVar("A")
 B = TypeVar("B")
 
 
-def plain(data: bytes) -> bytes:
+def as_plain_text(data: bytes) -> bytes:
     """UTF-8 without byte-order mark or zeros (shells on Windows write UTF-16), lines ended by `\\n`."""
     if data[:2] in UTF16:
         data = data.decode("utf-16", "replace").encode("utf-8", "replace")
@@ -33,7 +33,7 @@ def plain(data: bytes) -> bytes:
 
 def head_lines(head: bytes, most: int = 64) -> list[bytes]:
     """The first whole lines of `head` that are not blank (the last one of a full head may be cut)."""
-    lines = plain(head).split(b"\n", 4 * most)
+    lines = as_plain_text(head).split(b"\n", 4 * most)
     if len(head) >= HEAD_BYTES or len(lines) > 4 * most:
         lines = lines[:-1]
     return [line for line in lines if line.strip()][:most]
@@ -49,7 +49,7 @@ def refuse_non_text(source: Source) -> None:
 
     Errors: NotALog for nothing, a Git LFS pointer, an HTML page, binary bytes.
     """
-    start = plain(source.head[:1024]).lstrip().lower() if is_text(source.head) else b""
+    start = as_plain_text(source.head[:1024]).lstrip().lower() if is_text(source.head) else b""
     if not source.head.strip():
         raise NotALog(source.name, "the file is empty", hint="the run may not have logged anything yet")
     if start.startswith(b"version https://git-lfs"):
@@ -103,7 +103,7 @@ def chunks(source: Source, events: list[Event], size: int = BLOCK_BYTES) -> Iter
 
 
 def whole_text(source: Source, events: list[Event], *, most: int = 1 << 29) -> bytes:
-    """All bytes as `plain` text. Errors: ReadError above `most` bytes."""
+    """All bytes as `as_plain_text` text. Errors: ReadError above `most` bytes."""
     pieces, total = [], 0
     for chunk in chunks(source, events):
         pieces.append(chunk)
@@ -112,11 +112,11 @@ def whole_text(source: Source, events: list[Event], *, most: int = 1 << 29) -> b
             raise ReadError(
                 source.name, f"one JSON document of more than {most >> 20} MiB", hint="use JSON Lines"
             )
-    return plain(b"".join(pieces))
+    return as_plain_text(b"".join(pieces))
 
 
 def blocks(source: Source, events: list[Event], size: int = BLOCK_BYTES) -> Iterator[bytes]:
-    """`plain` bytes in pieces that end at a line end (the very last line may lack its own)."""
+    """`as_plain_text` bytes in pieces that end at a line end (the very last line may lack its own)."""
     head = source.head
     if head[:2] in UTF16:
         yield whole_text(source, events)
@@ -130,9 +130,9 @@ def blocks(source: Source, events: list[Event], size: int = BLOCK_BYTES) -> Iter
             rest = chunk
             continue
         rest = chunk[cut:] if cut else b""
-        yield plain(chunk[:cut] if cut else chunk)
+        yield as_plain_text(chunk[:cut] if cut else chunk)
     if rest:
-        yield plain(rest)
+        yield as_plain_text(rest)
 
 
 def two_at_a_time(function: Callable[[A], B], items: Iterable[A]) -> Iterator[B]:

@@ -6,7 +6,7 @@ from typing import Any
 from traindx.readers.api import Event, NotALog, RawColumn, RawLog, ReadError, Source, column, np, source_of
 from traindx.readers.json.document import document, peek_document
 from traindx.readers.tables.columns import number
-from traindx.readers.tables.layout import peek
+from traindx.readers.tables.layout import peek_layout
 from traindx.readers.tables.parsing import read_table
 from traindx.vocabulary import direction_of
 
@@ -23,7 +23,7 @@ JSON_FILE, LEARN, TEST = "catboost_training.json", "learn_error.tsv", "test_erro
 
 def sniff(source: Source) -> float:
     """Rounds by data set and metric in JSON, or a table whose first column is `iter`."""
-    layout = peek(source.head)
+    layout = peek_layout(source.head)
     if layout is not None and layout.names[0] == "iter" and layout.delimiter == "\t":
         return 0.95
     value = peek_document(source.head)
@@ -42,7 +42,7 @@ def known_metric(name: str) -> bool:
 
 def read(source: Source) -> list[RawLog]:
     """One log by boosting round, columns named <data set>/<metric>."""
-    if peek(source.head) is not None:
+    if peek_layout(source.head) is not None:
         return [read_errors(source)]
     events: list[Event] = []
     value = document(source, events)

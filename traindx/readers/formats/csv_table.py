@@ -7,10 +7,10 @@ from msgspec.structs import replace
 
 from traindx.features.statistics import distinct
 from traindx.readers.api import Floats, NotALog, RawColumn, RawLog, Source, np
-from traindx.readers.assembly.step_axis import find_axis, steps_of, swept, ways
+from traindx.readers.assembly.step_axis import count_directions, find_axis, steps_of, swept
 from traindx.readers.names.aliases import role_of, split_of, word_set, words_of
 from traindx.readers.names.by_shape import role_by_shape
-from traindx.readers.tables.layout import Layout, peek
+from traindx.readers.tables.layout import Layout, peek_layout
 from traindx.readers.tables.long import long_tables
 from traindx.readers.tables.parsing import Table, read_table
 from traindx.vocabulary import direction_of
@@ -36,7 +36,7 @@ COUNTERS = ("step", "epoch", "iteration")
 
 def sniff(source: Source) -> float:
     """A table is sure with a header and several columns; bare numbers could be anything."""
-    layout = peek(source.head)
+    layout = peek_layout(source.head)
     if layout is None:
         return 0.0
     if len(layout.names) == 1:
@@ -50,13 +50,13 @@ def read(source: Source) -> list[RawLog]:
     """One log; a header that is repeated marks the start of another run."""
     table = read_table(source)
     if {"wall time", "step", "value"} == table.layout.lowered:
-        return [exported(table, source)]
+        return [read_tensorboard_export(table, source)]
     log = table.log(source, NAME)
     if tables := long_tables(source, table.layout, log.events):
         return of_long_tables(log, tables)
     if not table.layout.header:
-        counted(log)
-        summed(log, source)
+        use_row_counter(log)
+        rename_total(log, source)
     name_by_file(log, source)
     axis = log.axis or find_axis(log.columns)
     if axis in log.columns and set_by_hand(axis, log.columns[axis].values):
@@ -67,12 +67,12 @@ def read(source: Source) -> list[RawLog]:
             final=True,
         )
     uncounted = not counts(log, axis)
-    naming = of_things(table.layout, axis) if uncounted else ""
+    naming = describe_items(table.layout, axis) if uncounted else ""
     naming = f"{naming} differs in every row" if naming else ""
     if not naming and uncounted and (cut := swept(log.columns)):
         naming = f"the rows go over {cut}"
     if not naming and (uncounted or goes_back(log.columns[axis or ""].values)):
-        naming = of_settings(log, table.layout)
+        naming = describe_settings(log, table.layout)
     if naming:
         raise NotALog(
             source.name,
@@ -107,7 +107,7 @@ def goes_back(values: Floats) -> bool:
     return bool(len(values) >= SOME and np.mean(np.diff(values) < 0) > BACK)
 
 
-def of_settings(log: RawLog, layout: Layout) -> str:
+def describe_settings(log: RawLog, layout: Layout) -> str:
     """What is said of settings that change from row to row, "" for none: two columns with names of settings, or one
     next to words that rows share (a method, a kind of layer), or such words next to two columns of numbers that
     come again. One of them goes up and down. A rate alone may do so by its schedule."""
@@ -118,7 +118,7 @@ def of_settings(log: RawLog, layout: Layout) -> str:
     words = {n: np.unique(c, return_inverse=True)[1].astype(float) for n, c in cells.items()}
     numbers = {name: column.values for name, column in log.columns.items()}
     values = words | numbers
-    moving = {n: ways(v) for n, v in values.items() if n in shared or SETTINGS & {*words_of(n)}}
+    moving = {n: count_directions(v) for n, v in values.items() if n in shared or SETTINGS & {*words_of(n)}}
     moving = {n: count for n, count in moving.items() if count}
     if len(moving) > 1 and max(moving.values()) == 2:
         return f"{' and '.join([*moving][:2])} are settings that differ from row to row"
@@ -141,7 +141,7 @@ def set_by_hand(axis: str, values: Floats) -> bool:
     return bool("epoch" in axis.lower() and SOME <= len(moves) < len(change) / 2 and np.abs(moves).min() > 1)
 
 
-def of_things(layout: Layout, setting: str | None) -> str:
+def describe_items(layout: Layout, setting: str | None) -> str:
     """The column of words that are different in every row (patients, classes, sentences; not times), or the
     columns that are so together (data set, model and a `setting`), "" for none."""
     words = {}
@@ -166,7 +166,7 @@ def of_things(layout: Layout, setting: str | None) -> str:
     return " with ".join(words) if len({*rows}) > APART * len(rows) else ""
 
 
-def exported(table: Table, source: Source) -> RawLog:
+def read_tensorboard_export(table: Table, source: Source) -> RawLog:
     """TensorBoard's CSV download: the tag is in the name of the file only (`run-a-tag-train_loss.csv`)."""
     wall, step, value = sorted(
         table.columns, key=lambda name: ("wall time", "step", "value").index(name.lower())
@@ -181,7 +181,7 @@ def exported(table: Table, source: Source) -> RawLog:
     return log
 
 
-def counted(log: RawLog) -> None:
+def use_row_counter(log: RawLog) -> None:
     """A table without a header whose first column counts rows by even steps, or the second of two: that is the axis."""
     names = [*log.columns]
     for name in names[:1] if len(names) > 2 else names:
@@ -194,20 +194,22 @@ def counted(log: RawLog) -> None:
                 return
 
 
-def summed(log: RawLog, source: Source) -> None:
+def rename_total(log: RawLog, source: Source) -> None:
     """Of columns without names in a file that is named after a loss, the one that is the sum of the others."""
     stem = source.path.name.split(".")[0] if source.path is not None else ""
     names = [name for name in log.columns if name != log.axis]
     if len(names) < 3 or not role_of(stem).signal.endswith("loss"):
         return
     with np.errstate(all="ignore"):  # of damaged tables
-        total = np.sum([log.columns[name].values for name in names], axis=0) if aligned(log, names) else 0
+        total = (
+            np.sum([log.columns[name].values for name in names], axis=0) if fill_same_rows(log, names) else 0
+        )
         sums = [n for n in names if np.allclose(2 * log.columns[n].values, total, rtol=1e-3, equal_nan=True)]
     if len(sums) == 1:
         log.roles[sums[0]] = role_of(stem).signal
 
 
-def aligned(log: RawLog, names: list[str]) -> bool:
+def fill_same_rows(log: RawLog, names: list[str]) -> bool:
     """Whether columns fill the same rows."""
     return len({log.columns[name].rows.tobytes() for name in names}) == 1
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from math import isfinite
 
 from traindx.readers.api import Event, Mapping, NotALog, Path, RawLog, ReadError, Source, source_of
-from traindx.readers.files.text_blocks import plain
+from traindx.readers.files.text_blocks import as_plain_text
 from traindx.readers.json.document import Record, document, flat_records
 from traindx.readers.json.lines import columns_of
 from traindx.readers.setup_facts import facts_from_files
@@ -37,7 +37,7 @@ KEPT = (
 def sniff(source: Source) -> float:
     """A JSON object with a log_history, and the names of the Trainer's state near its start or
     in the records."""
-    start = plain(source.head).lstrip()
+    start = as_plain_text(source.head).lstrip()
     if start[:1] != b"{" or b'"log_history"' not in start:
         return 0.0
     signs = (
@@ -63,7 +63,7 @@ def load(source: Source) -> tuple[Record, list[Record], list[Event]]:
     state = document(source, events)
     history = state.get("log_history") if isinstance(state, dict) else None
     if any(event.kind == "parse-warning" for event in events):
-        text = plain(source.read_bytes()).decode("utf-8", "replace")
+        text = as_plain_text(source.read_bytes()).decode("utf-8", "replace")
         found = [r for r in flat_records(text[text.find('"log_history"') :]) if "step" in r or "epoch" in r]
         history = found if len(found) >= len(history or ()) else history
     if not isinstance(history, list):

@@ -6,7 +6,7 @@ from traindx.readers.assembly.step_axis import find_axis, swept
 from traindx.readers.formats.csv_table import name_by_file
 from traindx.readers.json.document import document, peek_document
 from traindx.readers.json.lines import columns_of
-from traindx.readers.json.shapes import of_models, of_named_numbers, reshaped
+from traindx.readers.json.shapes import of_models, of_named_numbers, reshape_document
 from traindx.readers.setup_facts import facts_from
 from traindx.readers.tables.columns import Columns, number
 
@@ -20,14 +20,14 @@ MAX_DEPTH = 4
 
 def sniff(source: Source) -> float:
     """A document in which a list of numbers or of records with numbers is found."""
-    value = reshaped(peek_document(source.head))
+    value = reshape_document(peek_document(source.head))
     if value is None:
         return 0.0
-    if bare(value):
+    if is_bare_list(value):
         return 0.2
     if of_models(value):
         return 0.45
-    if triples(value) or (isinstance(value, list) and records_in(value)):
+    if is_triples(value) or (isinstance(value, list) and records_in(value)):
         return 0.5
     if not isinstance(value, dict):
         return 0.0
@@ -37,15 +37,15 @@ def sniff(source: Source) -> float:
 def read(source: Source) -> list[RawLog]:
     """One log. Scalars next to the history become facts."""
     events: list[Event] = []
-    value = reshaped(document(source, events))
+    value = reshape_document(document(source, events))
     log = RawLog(source.name, NAME, events=events)
-    if triples(value):
+    if is_triples(value):
         table = np.array([[number(x) or 0.0 for x in row[:3]] for row in value])
         rows = np.arange(len(table))
         log.framework = "tensorboard"
         log.columns = {"value": RawColumn(table[:, 2], rows, table[:, 1], table[:, 0])}
         return [log]
-    if bare(value):
+    if is_bare_list(value):
         return [named_by_file(log, value, source)]
     if first := of_models(value):
         held = f"it holds single numbers for each of {len(value)} names ({first[:40]} ...)"
@@ -56,7 +56,7 @@ def read(source: Source) -> list[RawLog]:
     lists = dict(series_in(value)) if isinstance(value, dict) else {}
     lists = lists or of_named_numbers(records or [])
     if lists:
-        log.columns = aligned(lists, events)
+        log.columns = align_lists(lists, events)
         log.facts = facts_from(value)
         counters = {name.rsplit("/", 1)[-1]: name for name in reversed(log.columns)}
         log.axis = next((counters[axis] for axis in AXES if axis in counters), None)
@@ -79,7 +79,7 @@ def results(source: Source, why: str) -> NotALog:
     return NotALog(source.name, why, hint="give the log that was written while it trained", final=True)
 
 
-def bare(value: Any) -> bool:
+def is_bare_list(value: Any) -> bool:
     """Whether a document is a list of numbers and nothing else."""
     return isinstance(value, list) and len(value) > 1 and all(type(item) in (int, float) for item in value)
 
@@ -93,7 +93,7 @@ def named_by_file(log: RawLog, values: list[float], source: Source) -> RawLog:
     return log
 
 
-def triples(value: Any) -> bool:
+def is_triples(value: Any) -> bool:
     """Whether a document is a list of [wall time, step, value]."""
     return (
         isinstance(value, list)
@@ -138,7 +138,7 @@ def list_of_records(value: dict[str, Any], depth: int = 0) -> list[Any] | None:
     return max(lists, key=len, default=None)
 
 
-def aligned(lists: dict[str, list[Any]], events: list[Event]) -> dict[str, RawColumn]:
+def align_lists(lists: dict[str, list[Any]], events: list[Event]) -> dict[str, RawColumn]:
     """Lists as columns. A list that is an integer factor shorter than the longest was
     written once for that many points of it, at their end; other lists start together."""
     longest = max(len(items) for items in lists.values())

@@ -3,7 +3,7 @@
 from traindx.readers.api import NotALog, RawLog, Source
 from traindx.readers.assembly.step_axis import find_axis
 from traindx.readers.json.document import Record, peek_records
-from traindx.readers.json.lines import leaves, read_lines
+from traindx.readers.json.lines import flatten_record, read_lines
 from traindx.readers.setup_facts import FIELD_OF, facts_from
 from traindx.readers.tables.columns import SPLITS, in_split
 
@@ -23,7 +23,7 @@ def sniff(source: Source) -> float:
     if source.head.lstrip().startswith(b'{"') and b"\n" not in source.head:
         return 0.36  # a first record longer than the head: more than any text, less than a document
     records = peek_records(source.head)
-    numbers = sum(any(type(v) in (int, float, str) for _, v in leaves(r)) for r in records)
+    numbers = sum(any(type(v) in (int, float, str) for _, v in flatten_record(r)) for r in records)
     if not numbers:
         return 0.0
     return 0.6 if len(records) > 1 else 0.3

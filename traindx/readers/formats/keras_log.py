@@ -11,7 +11,7 @@ from itertools import pairwise
 from traindx.features.statistics import median
 from traindx.readers.api import Event, Floats, RawColumn, RawLog, Source, np
 from traindx.readers.assembly.restarts import MOST_RUNS, back_at_start
-from traindx.readers.tables.layout import Layout, peek
+from traindx.readers.tables.layout import Layout, peek_layout
 from traindx.readers.tables.parsing import read_table
 from traindx.vocabulary import direction_of
 
@@ -26,7 +26,7 @@ FAR, NEAR = np.log(3.0), np.log(2.0)  # level ratios that are another quantity, 
 
 def sniff(source: Source) -> float:
     """`epoch` first and from 0, the other names sorted, a loss among them, val_x only with x."""
-    layout = peek(source.head)
+    layout = peek_layout(source.head)
     return 0.85 if layout is not None and layout.header and is_keras(layout) else 0.0
 
 

@@ -5,7 +5,7 @@ import re
 from traindx.features.statistics import median
 from traindx.readers.api import Event, Path, RawColumn, RawLog, Source, np, source_of
 from traindx.readers.setup_facts import facts_from_files
-from traindx.readers.tables.layout import peek
+from traindx.readers.tables.layout import peek_layout
 from traindx.readers.tables.parsing import read_table
 
 NAME = "lightning-csv"
@@ -17,7 +17,7 @@ VERSION = re.compile(r"version_(\d+)")
 
 def sniff(source: Source) -> float:
     """`step` and `epoch` in one comma-separated header; surer with Lightning's name endings."""
-    layout = peek(source.head)
+    layout = peek_layout(source.head)
     if layout is None or layout.delimiter != "," or not {"step", "epoch"} <= set(layout.names):
         return 0.0
     others = set(layout.names) - {"step", "epoch"}

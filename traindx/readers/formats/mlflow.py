@@ -185,17 +185,17 @@ def connect(source: Source) -> sqlite3.Connection:
         store = sqlite3.connect(f"{source.path.absolute().as_uri()}?mode=ro", uri=True, timeout=1.0)
         try:
             store.execute("SELECT count(*) FROM sqlite_master").fetchone()
-            return guarded(store)
+            return open_guarded(store)
         except sqlite3.Error:
             store.close()
     data = bytearray(source.read_bytes())
     data[18:20] = b"\1\1"  # write-ahead mode needs files that a copy in memory has not
     store = sqlite3.connect(":memory:")
     store.deserialize(bytes(data))
-    return guarded(store)
+    return open_guarded(store)
 
 
-def guarded(store: sqlite3.Connection) -> sqlite3.Connection:
+def open_guarded(store: sqlite3.Connection) -> sqlite3.Connection:
     """No trust in a schema from outside, and no failure over text that is no UTF-8."""
     store.execute("PRAGMA trusted_schema = OFF")
     store.execute("PRAGMA query_only = ON")

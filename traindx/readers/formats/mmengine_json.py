@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 from traindx.readers.api import RawColumn, RawLog, Source, column
-from traindx.readers.files.text_blocks import plain
+from traindx.readers.files.text_blocks import as_plain_text
 from traindx.readers.json.document import Record, peek_records
 from traindx.readers.json.lines import Lines, read_lines
 from traindx.readers.setup_facts import facts_from
@@ -21,7 +21,7 @@ PLAIN = frozenset({"epoch", "iter", "step", "mode", "lr", "memory"})
 
 def sniff(source: Source) -> float:
     """Rows with mode, epoch and iter (mmcv), or with iter and an equal step (MMEngine)."""
-    if plain(source.head[:2048]).lstrip().startswith(b'{"env_info"'):
+    if as_plain_text(source.head[:2048]).lstrip().startswith(b'{"env_info"'):
         return 0.95
     records = peek_records(source.head)
     modes = [r for r in records if r.get("mode") in ("train", "val") and "iter" in r]
@@ -49,14 +49,14 @@ def read(source: Source) -> list[RawLog]:
     log = RawLog(
         source.name, NAME, framework="openmmlab", columns=lines.columns, facts=facts, events=lines.events
     )
-    log.columns[STEP] = counted(lines)
+    log.columns[STEP] = iteration_column(lines)
     log.axis, log.axis_kind = STEP, "iteration"
     log.units = {name: "MiB" for name in ("memory", "val/memory") if name in log.columns}
     log.units |= {n: "s" for n in ("time", "data_time", "val/time", "val/data_time") if n in log.columns}
     return [log]
 
 
-def counted(lines: Lines) -> RawColumn:
+def iteration_column(lines: Lines) -> RawColumn:
     """The iteration of every row, over the whole run.
 
     mmcv counts `iter` within an epoch, and in a validation row gives the size of the validation

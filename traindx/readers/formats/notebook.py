@@ -33,7 +33,7 @@ def sniff(source: Source) -> float:
 def read(source: Source) -> list[RawLog]:
     """The logs of all outputs, in the order of the cells. Raises NotALog where no cell printed anything."""
     damage: list[Event] = []
-    lines = [line for cell in cells_of(document(source, damage)) for line in printed(cell)]
+    lines = [line for cell in cells_of(document(source, damage)) for line in printed_text(cell)]
     if not lines:
         raise NotALog(
             source.name, "is a notebook without outputs", hint="run it, and save it with its outputs"
@@ -48,32 +48,32 @@ def cells_of(notebook: Any) -> Iterator[dict[str, Any]]:
     """The cells of a notebook that can have outputs."""
     if not isinstance(notebook, dict):
         return
-    for sheet in (notebook, *listed(notebook, "worksheets")):
-        yield from (cell for cell in listed(sheet, "cells") if cell.get("cell_type") == "code")
+    for sheet in (notebook, *records_in_list(notebook, "worksheets")):
+        yield from (cell for cell in records_in_list(sheet, "cells") if cell.get("cell_type") == "code")
 
 
-def listed(value: dict[str, Any], name: str) -> list[dict[str, Any]]:
+def records_in_list(value: dict[str, Any], name: str) -> list[dict[str, Any]]:
     """The records in a list of a record; none where it is something else."""
     found = value.get(name)
     return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
 
 
-def printed(cell: dict[str, Any]) -> Iterator[str]:
+def printed_text(cell: dict[str, Any]) -> Iterator[str]:
     """The text of a cell's outputs: streams, tracebacks, results and tables of progress."""
-    for output in listed(cell, "outputs"):
+    for output in records_in_list(cell, "outputs"):
         data = output.get("data")
         data = data if isinstance(data, dict) else output
-        table = joined(data.get("text/html", data.get("html")))
+        table = join_lines(data.get("text/html", data.get("html")))
         if rows := progress_rows(table):
             yield from rows
         elif not table:
             for name in ("text", "text/plain", "traceback"):
-                found = joined(data.get(name, output.get(name)), "\n" if name == "traceback" else "")
+                found = join_lines(data.get(name, output.get(name)), "\n" if name == "traceback" else "")
                 if found and not DISPLAY.match(found):
                     yield found
 
 
-def joined(value: Any, between: str = "") -> str:
+def join_lines(value: Any, between: str = "") -> str:
     """A text that a notebook keeps whole or as a list of its lines."""
     return (
         between.join(map(str, value)) if isinstance(value, list) else value if isinstance(value, str) else ""

@@ -45,7 +45,7 @@ def read(source: Source) -> list[RawLog]:
     if not log.columns:
         raise NotALog(source.name, "no metric with steps and values in it")
     log.facts = facts_from_files(source.path, "config.json")
-    ending(log, source.path)
+    read_ending(log, source.path)
     return [log]
 
 
@@ -77,7 +77,7 @@ def seconds(stamp: object) -> float:
     return 0.0 if moment is None else moment.replace(tzinfo=UTC).timestamp()
 
 
-def ending(log: RawLog, path: Path | None) -> None:
+def read_ending(log: RawLog, path: Path | None) -> None:
     """How the run ended, from run.json."""
     try:
         run = msgspec.json.decode(small_text(path.parent / "run.json") or b"{}") if path else {}

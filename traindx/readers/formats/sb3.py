@@ -18,7 +18,7 @@ from traindx.readers.api import (
 from traindx.readers.formats import sb3_evaluations
 from traindx.readers.json.document import JSON_ERRORS, decode
 from traindx.readers.tables.columns import number
-from traindx.readers.tables.layout import Layout, peek
+from traindx.readers.tables.layout import Layout, peek_layout
 from traindx.readers.tables.parsing import read_table
 
 NAME = "stable-baselines"
@@ -50,7 +50,7 @@ STEPS = "env_steps"
 
 
 def sniff(source: Source) -> float:
-    layout = peek(source.head)
+    layout = peek_layout(source.head)
     if layout is None:
         return 0.0
     if monitor_header(layout) is not None:

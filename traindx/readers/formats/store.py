@@ -24,11 +24,11 @@ from traindx.readers.api import (
     Source,
     np,
     reason,
-    stacked,
+    stack_panels,
 )
-from traindx.readers.assembly.joined_files import joined
+from traindx.readers.assembly.joined_files import join_files
 from traindx.readers.assembly.script_output import later_records
-from traindx.readers.compressed import opened
+from traindx.readers.compressed import open_plain
 from traindx.readers.recorded.stream import MARK, Stream, read_stream
 from traindx.readers.setup_facts import flat, small_text
 
@@ -60,7 +60,7 @@ def read(source: Source) -> list[RawLog]:
     if not stream.columns and not stream.panels:
         why = stream.damage[0][1] if stream.damage else "is a store in which no step was recorded yet"
         raise NotALog(source.name, why)
-    _put(log, [(source.name, stream)])
+    _join_streams(log, [(source.name, stream)])
     return [log]
 
 
@@ -91,17 +91,17 @@ def read_folder(path: Path) -> list[RawLog]:
             )
     if not any(stream.columns or stream.panels for _, stream in streams):
         raise failure or NotALog(str(path), "is a store in which no step was recorded yet")
-    _put(log, streams)
+    _join_streams(log, streams)
     sum_parts(log)
     log.roles = {name: name for name in log.columns}
     ranks = {stream.rank for _, stream in streams if stream.columns or stream.panels}
     if len(ranks) > 1:
         log.facts["ranks_reporting"] = len(ranks)
     _all_events(path, log)
-    return [log, *further(path)]
+    return [log, *further_records(path)]
 
 
-def further(path: Path) -> list[RawLog]:
+def further_records(path: Path) -> list[RawLog]:
     """Of models that have a record of their own."""
     found: list[RawLog] = []
     for folder in later_records(path):
@@ -125,7 +125,7 @@ def _stream(source: Source) -> Stream:
         raise ReadError(source.name, f"cannot be read: {error.strerror or error}") from error
 
 
-def _put(log: RawLog, streams: list[tuple[str, Stream]]) -> None:
+def _join_streams(log: RawLog, streams: list[tuple[str, Stream]]) -> None:
     """Join the streams by time: the first rank under its own names, others under `rank/<i>/`."""
     first = min((stream.rank for _, stream in streams if stream.columns or stream.panels), default=0)
     files: list[dict[str, RawColumn]] = []
@@ -150,7 +150,7 @@ def _put(log: RawLog, streams: list[tuple[str, Stream]]) -> None:
             log.events.append(
                 Event("note", message, place=f"{name}, byte {stream.tail}", code="partial-tail")
             )
-    for name, column in joined(files).items():
+    for name, column in join_files(files).items():
         if name.startswith(PANEL):
             log.panels[name[len(PANEL) :]] = _panel(parts[name[len(PANEL) :]], column)
         else:
@@ -160,7 +160,7 @@ def _put(log: RawLog, streams: list[tuple[str, Stream]]) -> None:
 
 def _panel(parts: list[RawPanel], order: RawColumn) -> RawPanel:
     """Parts of a panel as one."""
-    modules, values = stacked([(part.modules, part.values) for part in parts])
+    modules, values = stack_panels([(part.modules, part.values) for part in parts])
     assert order.steps is not None
     return RawPanel(order.steps, modules, values[order.values.astype(np.int64)], order.rows)
 
@@ -210,7 +210,7 @@ def _events(file: Path, whose: str) -> tuple[list[tuple[float, Event]], bool | N
     whole: bool | None = None
     at = 0.0
     try:
-        with opened(file) as stream:
+        with open_plain(file) as stream:
             text = stream.read(EVENTS_BYTES)
     except (OSError, EOFError) as error:
         why = f"{file.name} cannot be read ({reason(error)}): its events are not known"
@@ -260,13 +260,13 @@ def sum_parts(log: RawLog) -> None:
             message = f"gradient norms are those of the parts of {len(there)} of {processes} processes"
             log.events.append(Event("note", message, code="norm-of-part"))
             continue
-        log.columns[name.removesuffix("_part")] = _summed(there)
+        log.columns[name.removesuffix("_part")] = _sum_parts(there)
         for i in range(processes):
             del log.columns[f"rank/{i}/{name}" if i else name]
         log.facts["grad_norm_is_local"] = False
 
 
-def _summed(parts: list[RawColumn]) -> RawColumn:
+def _sum_parts(parts: list[RawColumn]) -> RawColumn:
     """One column at the common steps, in the rows of the first part; of a step that was made twice, the
     later value of the other parts counts."""
     first = parts[0]

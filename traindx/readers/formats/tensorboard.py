@@ -20,7 +20,7 @@ from pathlib import Path
 import msgspec
 
 from traindx.readers.api import Event, NotALog, RawColumn, RawLog, ReadError, Source, source_of
-from traindx.readers.assembly.joined_files import joined
+from traindx.readers.assembly.joined_files import join_files
 from traindx.readers.files.protobuf import FIXED64, LENGTH, VARINT, Malformed, fields, varint
 from traindx.readers.setup_facts import facts_from, facts_from_files
 from traindx.readers.tfevents.crc import of_bytes
@@ -92,7 +92,7 @@ def read_folder(path: Path) -> list[RawLog]:
         folders.setdefault(part.folder, []).append(part)
     runs: dict[Path, list[Part]] = {}
     for folder, parts in folders.items():
-        runs.setdefault(home(folder, folders), []).extend(parts)
+        runs.setdefault(run_folder(folder, folders), []).extend(parts)
     logs = []
     for folder, parts in runs.items():
         try:
@@ -112,7 +112,7 @@ def read_folder(path: Path) -> list[RawLog]:
 
 
 def _log(name: str, parts: list[Part], root: str, facts: dict[str, object] | None = None) -> RawLog:
-    columns = joined([named(part, root) for part in parts])
+    columns = join_files([prefix_columns(part, root) for part in parts])
     if not columns:
         damage = next((d for part in parts for d in part.decoded.damage), None)
         if damage:
@@ -211,7 +211,7 @@ class Part(msgspec.Struct, frozen=True):
     decoded: Decoded
 
 
-def home(folder: Path, parts: Mapping[Path, list[Part]]) -> Path:
+def run_folder(folder: Path, parts: Mapping[Path, list[Part]]) -> Path:
     """The folder of the run that `folder` belongs to, of the folders with event files. Writers open
     sub-folders of a run for a split (Keras, Estimator), for one line of a chart (`add_scalars`)
     and for hyperparameters (`add_hparams`)."""
@@ -226,7 +226,7 @@ def home(folder: Path, parts: Mapping[Path, list[Part]]) -> Path:
     return folder.parent if single and folder.parent in parts else folder
 
 
-def named(part: Part, root: str) -> dict[str, RawColumn]:
+def prefix_columns(part: Part, root: str) -> dict[str, RawColumn]:
     """Columns of a file under names that hold what its folder says: `validation/epoch_loss`."""
     name = part.folder.name or root
     if part.folder.name and _charts(part):

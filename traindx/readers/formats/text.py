@@ -204,7 +204,7 @@ def complains(shape: Shape, scanner: Scanner) -> bool:
 
 def is_listed(shape: Shape, scanner: Scanner) -> bool:
     """Whether all lines of a kind are in source code that was printed into the log."""
-    return len(shape) <= LISTED and all(scanner.facts.in_code(int(row)) for row in shape.rows)
+    return len(shape) <= LISTED and all(scanner.facts.is_in_code(int(row)) for row in shape.rows)
 
 
 def plan(log: RawLog, axis: Axis) -> None:

@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from traindx.readers.api import Event, Floats, NotALog, RawColumn, RawLog, ReadError, Source, np, source_of
-from traindx.readers.files.protobuf import FIXED64, LENGTH, VARINT, Malformed, fields, signed, varint
+from traindx.readers.files.protobuf import FIXED64, LENGTH, VARINT, Malformed, as_signed, fields, varint
 from traindx.readers.files.wandb_log import MAGIC, LogReader
 from traindx.readers.setup_facts import facts_from
 
@@ -114,7 +114,7 @@ class _Run:
                 for n, k, a, b in fields(buffer, start, stop)
                 if (n, k) == (1, VARINT)
             ]
-            self.exit = signed(codes[-1]) if codes else 0
+            self.exit = as_signed(codes[-1]) if codes else 0
         elif number == OUTPUT:
             self.lines += [
                 buffer[a:b].decode("utf-8", "replace")
@@ -135,7 +135,7 @@ class _Run:
                     for n, k, a, b in fields(buffer, low, high)
                     if (n, k) == (1, VARINT)
                 ]
-                step = signed(counts[-1]) if counts else 0
+                step = as_signed(counts[-1]) if counts else 0
         known = self.cells.get("_step")
         if step is not None and not (known and len(known[1]) and known[1][-1] == self.rows):
             self._cell("_step", float(step))
@@ -280,7 +280,7 @@ def _item(buffer: bytes, start: int, stop: int) -> tuple[str, object]:
         elif kind == LENGTH and number == 7:
             value = buffer[low:high].decode("utf-8", "replace")
         elif kind == VARINT and number == 5:
-            value = signed(varint(buffer, low, high)[0])
+            value = as_signed(varint(buffer, low, high)[0])
         elif kind == VARINT and number == 4:
             value = bool(varint(buffer, low, high)[0])
         elif kind == FIXED64 and number == 6:

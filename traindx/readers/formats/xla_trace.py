@@ -4,7 +4,7 @@ from traindx.readers.api import Any, Event, Iterator, RawLog, Source
 from traindx.readers.files.text_blocks import is_text
 from traindx.readers.formats.torch_trace import LIST
 from traindx.readers.formats.xplane import profile_log
-from traindx.readers.traces.events import events, hashed, real
+from traindx.readers.traces.events import as_real_number, events, thread_key
 from traindx.readers.traces.planes import OPERATOR, STEP, Happened
 from traindx.readers.traces.programs import columns_of
 
@@ -25,15 +25,15 @@ def sniff(source: Source) -> float:
 def read(source: Source) -> list[RawLog]:
     """One run, its steps those that were traced. Errors: NotALog where nothing in it was computed."""
     damage: list[Event] = []
-    return [profile_log(source, NAME, columns_of(happened(source, damage), damage), damage)]
+    return [profile_log(source, NAME, columns_of(read_events(source, damage), damage), damage)]
 
 
-def happened(source: Source, damage: list[Event]) -> Iterator[Happened]:
+def read_events(source: Source, damage: list[Event]) -> Iterator[Happened]:
     """Every event with a duration. The names of processes and threads come before the events."""
     planes: dict[object, str] = {}
     lines: dict[object, str] = {}
     for event in events(source, damage):
-        place, args = hashed((event.get("pid"), event.get("tid"))), event.get("args")
+        place, args = thread_key((event.get("pid"), event.get("tid"))), event.get("args")
         args = args if isinstance(args, dict) else {}
         if event.get("ph") == "M":
             known = {"process_name": (planes, place[0]), "thread_name": (lines, place)}.get(
@@ -42,17 +42,19 @@ def happened(source: Source, damage: list[Event]) -> Iterator[Happened]:
             if known is not None:
                 known[0][known[1]] = str(args.get("name", ""))
             continue
-        at, lasted = real(event.get("ts")), real(event.get("dur"))
+        at, lasted = as_real_number(event.get("ts")), as_real_number(event.get("dur"))
         if event.get("ph") != "X" or at is None or not abs(at) < 1e15 or not 0 <= (lasted or 0.0) < 1e15:
             continue
-        yield named(event, args, planes.get(place[0], ""), lines.get(place, str(place)), at, lasted or 0.0)
+        yield make_event(
+            event, args, planes.get(place[0], ""), lines.get(place, str(place)), at, lasted or 0.0
+        )
 
 
-def named(
+def make_event(
     event: dict[str, Any], args: dict[str, Any], plane: str, line: str, at: float, lasted: float
 ) -> Happened:
     """Times in microseconds."""
-    step = real(args.get(STEP))
+    step = as_real_number(args.get(STEP))
     step = step if step is not None and abs(step) < 1e15 else None
     operator = any(name in args for name in OPERATOR)
     return Happened(

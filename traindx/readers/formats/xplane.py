@@ -6,7 +6,7 @@ from traindx.readers.api import Event, Iterator, NotALog, Path, RawLog, Source, 
 from traindx.readers.files.protobuf import LENGTH, Malformed, fields, varint
 from traindx.readers.traces.events import Columns
 from traindx.readers.traces.log import log_of
-from traindx.readers.traces.planes import NAME as NAME_OF_PLANE, PLANE, happened, planes_of
+from traindx.readers.traces.planes import NAME as NAME_OF_PLANE, PLANE, plane_events, planes_of
 from traindx.readers.traces.programs import Programs, columns_of
 
 NAME = "xplane"
@@ -53,7 +53,7 @@ def read(source: Source) -> list[RawLog]:
     """One run, its steps those that were traced. Errors: NotALog where nothing in it was computed."""
     events: list[Event] = []
     planes = planes_of(source, events)
-    return [profile_log(source, NAME, columns_of(happened(source, planes), events), events)]
+    return [profile_log(source, NAME, columns_of(plane_events(source, planes), events), events)]
 
 
 def profile_log(source: Source, name: str, found: Columns, events: list[Event]) -> RawLog:

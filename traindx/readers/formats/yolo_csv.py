@@ -6,7 +6,7 @@ from traindx.readers.api import Event, NotALog, RawLog, Source, column, np
 from traindx.readers.files.text_blocks import blocks, head_lines
 from traindx.readers.setup_facts import facts_from_files
 from traindx.readers.tables.columns import text_number
-from traindx.readers.tables.layout import peek
+from traindx.readers.tables.layout import peek_layout
 from traindx.readers.tables.parsing import read_table
 
 NAME = "yolo-csv"
@@ -22,7 +22,7 @@ OLD_NAMES = ("epoch", "gpu_mem", "train/box_loss", "train/obj_loss", "train/cls_
 
 def sniff(source: Source) -> float:
     """A table by epoch with the names of YOLO's losses or metrics, or lines of its old form."""
-    layout = peek(source.head)
+    layout = peek_layout(source.head)
     if layout is not None and layout.header and "epoch" in layout.lowered:
         losses = any(name.startswith("train/") and name.endswith("_loss") for name in layout.lowered)
         scores = any(name.startswith(SCORES) for name in layout.lowered)

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from traindx.errors import NotALog, ReadError
-from traindx.readers.files.text_blocks import head_lines, is_text, plain, refuse_non_text, whole_text
+from traindx.readers.files.text_blocks import as_plain_text, head_lines, is_text, refuse_non_text, whole_text
 from traindx.readers.raw import HEAD_BYTES, Source
 from traindx.vocabulary import Event
 
@@ -38,7 +38,7 @@ def decode(text: bytes) -> Any:
 @lru_cache(maxsize=8)
 def peek_records(head: bytes) -> tuple[Record, ...]:
     """The records in the first lines of JSON Lines; none where not two lines in three are records."""
-    if not is_text(head) or plain(head[:4096]).lstrip()[:1] != b"{":
+    if not is_text(head) or as_plain_text(head[:4096]).lstrip()[:1] != b"{":
         return ()
     lines = head_lines(head, 40)
     records = []
@@ -56,15 +56,15 @@ def peek_records(head: bytes) -> tuple[Record, ...]:
 def peek_document(head: bytes) -> Any:
     """The start of a JSON document as far as the first bytes hold it (cut short where they end);
     None where the bytes are no JSON document (JSON Lines of several records are none)."""
-    if not is_text(head) or plain(head[:4096]).lstrip()[:1] not in (b"{", b"["):
+    if not is_text(head) or as_plain_text(head[:4096]).lstrip()[:1] not in (b"{", b"["):
         return None
     if len(peek_records(head)) > 1:
         return None
-    text = plain(head)
+    text = as_plain_text(head)
     try:
         return decode(text)
     except JSON_ERRORS as error:
-        cut = recovered(text.decode("utf-8", "replace"), error)
+        cut = recover_document(text.decode("utf-8", "replace"), error)
         return cut[1] if cut and (len(head) >= HEAD_BYTES or cut[0] > 1) else None
 
 
@@ -79,7 +79,7 @@ def document(source: Source, events: list[Event]) -> Any:
     try:
         return decode(text)
     except JSON_ERRORS as error:
-        cut = recovered(text.decode("utf-8", "replace"), error)
+        cut = recover_document(text.decode("utf-8", "replace"), error)
         if cut is None:
             raise NotALog(source.name, f"no JSON document: {str(error)[:200]}") from error
         events.append(
@@ -106,7 +106,7 @@ def refuse_bomb(source: Source, text: bytes) -> None:
         raise ReadError(source.name, why, hint="decompress it first, or write JSON Lines", final=True)
 
 
-def recovered(text: str, error: Exception) -> tuple[int, Any] | None:
+def recover_document(text: str, error: Exception) -> tuple[int, Any] | None:
     """(characters kept, value) of the longest start of a broken document that is JSON once its
     open brackets are closed. `error` is what decoding raised and says where it broke."""
     text = text[: getattr(error, "pos", 0)]

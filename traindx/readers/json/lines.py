@@ -134,11 +134,15 @@ def add_values(work: _Work, name: str, values: list[Any], rows: list[int], depth
             work.strange[name] = work.strange.get(name, 0) + strange
 
 
-def leaves(record: Record, prefix: str = "") -> list[tuple[str, object]]:
+def flatten_record(record: Record, prefix: str = "") -> list[tuple[str, object]]:
     """Names and values of a record, nested ones joined by "/"."""
     found: list[tuple[str, object]] = []
     for name, value in record.items():
-        found += leaves(value, f"{prefix}{name}/") if isinstance(value, dict) else [(prefix + name, value)]
+        found += (
+            flatten_record(value, f"{prefix}{name}/")
+            if isinstance(value, dict)
+            else [(prefix + name, value)]
+        )
     return found
 
 
@@ -156,7 +160,7 @@ def regular(block: bytes) -> tuple[list[str], list[Floats]] | None:
     cells = first.translate(table).split(b" ")
     places = [i for i, cell in enumerate(cells) if NUMBER.fullmatch(cell)]
     try:
-        pairs = leaves(decode(first))
+        pairs = flatten_record(decode(first))
     except (*JSON_ERRORS, AttributeError):
         return None
     if [float(cells[i]) for i in places] != [v if isinstance(v, float) else _plain(v) for _, v in pairs]:

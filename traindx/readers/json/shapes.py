@@ -3,9 +3,9 @@
 import re
 from typing import Any
 
-from traindx.readers.json.lines import leaves
+from traindx.readers.json.lines import flatten_record
 from traindx.readers.tables.columns import number
-from traindx.readers.tables.long import pivoted
+from traindx.readers.tables.long import pivot_rows
 
 LEAST = 3  # records that are keyed by a number
 KEYED = re.compile(r"(?P<word>[^\W\d_]*)[\s_:-]*(?P<count>\d+)")  # `epoch_12`, `12`
@@ -14,7 +14,7 @@ LABELS = ("name", "metric", "tag", "key", "metric_name")
 VALUES = ("value", "val", "metric_value")
 
 
-def reshaped(value: Any) -> Any:
+def reshape_document(value: Any) -> Any:
     """A document as a dict of lists or a list of records, where it is one in another shape; else as it is: what
     pandas writes (columns of {row: value}, or names and rows apart), records keyed by the number of their
     epoch, and records that each hold one named number."""
@@ -28,10 +28,10 @@ def reshaped(value: Any) -> Any:
     inner = [item for item in value.values() if isinstance(item, dict)]
     if not inner or len(inner) < len(value):
         return value
-    return keyed(value) or by_column(value) or value
+    return keyed_records(value) or by_column(value) or value
 
 
-def keyed(value: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+def keyed_records(value: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
     """The records of a dict whose keys count up, with what they count; none where they do not."""
     found = [KEYED.fullmatch(str(key).strip().lower()) for key in value]
     counts = [int(match["count"]) for match in found if match and len(match["count"]) < 16]
@@ -40,7 +40,9 @@ def keyed(value: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
         return []
     word = words.pop()
     axis = [{word: count} if word in COUNTED else {} for count in counts]
-    return [{**start, **dict(leaves(record))} for start, record in zip(axis, value.values(), strict=True)]
+    return [
+        {**start, **dict(flatten_record(record))} for start, record in zip(axis, value.values(), strict=True)
+    ]
 
 
 def of_models(value: Any) -> str:
@@ -48,7 +50,7 @@ def of_models(value: Any) -> str:
     and holds single numbers under names, some of which come again."""
     if not isinstance(value, dict) or len(value) < LEAST:
         return ""
-    held = [dict(leaves(item)) for item in value.values() if isinstance(item, dict)]
+    held = [dict(flatten_record(item)) for item in value.values() if isinstance(item, dict)]
     numbers = [{name for name, item in record.items() if type(item) in (int, float)} for record in held]
     lists = any(isinstance(item, list) for record in held for item in record.values())
     same = bool(numbers) and bool(set.intersection(*numbers))
@@ -74,5 +76,5 @@ def of_named_numbers(records: list[Any]) -> dict[str, list[Any]]:
     if label is None or held is None or axis is None or len({*first} - {label, held, axis}) > 1:
         return {}
     rows = [(r.get(axis), r.get(label), r.get(held)) for r in records if isinstance(r, dict)]
-    table = pivoted([(number(a), str(n), number(v)) for a, n, v in rows])
+    table = pivot_rows([(number(a), str(n), number(v)) for a, n, v in rows])
     return {} if table is None else {axis: table.pop(""), **table}

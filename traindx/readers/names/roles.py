@@ -151,7 +151,7 @@ def bare_sides(raw: RawLog) -> dict[str, str]:
         if rises_as_share(sides["val"], raw):
             return {sides["val"]: "val/score"}  # `loss = 2.34  eval = 0.12`
         pair = {"train/loss": losses[0], "val/loss": sides["val"]}  # `loss=2.42  val=1.30`
-        return {sides["val"]: "val/loss"} if alike(pair, "val/loss", raw) else {}
+        return {sides["val"]: "val/loss"} if starts_alike(pair, "val/loss", raw) else {}
     if not {"train", "val"} <= sides.keys() or losses:
         return bare_total(names) if not losses else {}
     what = "score" if rises_as_share(sides["train"], raw) else "loss"
@@ -179,7 +179,7 @@ def prefixed_twins(raw: RawLog) -> dict[str, str]:
     return {n: role_of(f"val_{n.removeprefix('v_')}").signal for n in twins} if len(twins) >= FEW else {}
 
 
-def doubted(named: Mapping[str, tuple[RawColumn, str]], given: Mapping[str, str], raw: RawLog) -> str:
+def describe_doubt(named: Mapping[str, tuple[RawColumn, str]], given: Mapping[str, str], raw: RawLog) -> str:
     """A sentence on the losses whose columns do not say that they are the loss, "" for none."""
     doubts, why = {}, ""
     shaped = ("train/score", *(name.replace("loss", LIKELIHOOD) for name in LOSSES))
@@ -304,13 +304,13 @@ def promote(chosen: dict[str, str], raw: RawLog) -> dict[str, str]:
             last = candidates[0].rpartition("/")[2]
             if measure and last != measure and not (last.endswith("loss") and measure.endswith("loss")):
                 continue  # a reconstruction's cost and a classifier's error are no pair
-            if last.endswith(ERRORS) and not alike(chosen, candidates[0], raw):
+            if last.endswith(ERRORS) and not starts_alike(chosen, candidates[0], raw):
                 continue
             chosen[f"{split}/loss"], measure = chosen.pop(candidates[0]), last
     return chosen
 
 
-def alike(chosen: Mapping[str, str], candidate: str, raw: RawLog) -> bool:
+def starts_alike(chosen: Mapping[str, str], candidate: str, raw: RawLog) -> bool:
     """Whether an error begins about where the loss of the other split does, if that is there."""
     other = "train/loss" if candidate.startswith("val/") else "val/loss"
     if other not in chosen:
@@ -364,7 +364,7 @@ def summed_losses(chosen: Mapping[str, str], raw: RawLog) -> dict[str, tuple[Raw
             for n in chosen
             if split == "train" and n.lower() in DETECTOR_PARTS and not raw.roles.get(chosen[n])
         ]
-        parts = together(named if len(named) > 1 else bare, chosen, raw)
+        parts = parts_logged_together(named if len(named) > 1 else bare, chosen, raw)
         if len(parts) < 2:
             continue
         columns = [raw.columns[chosen[p]] for p in parts]
@@ -377,7 +377,7 @@ def summed_losses(chosen: Mapping[str, str], raw: RawLog) -> dict[str, tuple[Raw
     return totals
 
 
-def together(parts: list[str], chosen: Mapping[str, str], raw: RawLog) -> list[str]:
+def parts_logged_together(parts: list[str], chosen: Mapping[str, str], raw: RawLog) -> list[str]:
     """Those of the parts that are logged in the same rows, where most of them are."""
     groups: dict[tuple[int, bytes], list[str]] = {}
     for part in parts:

@@ -47,12 +47,12 @@ def to_canonical_unit(signal: str, part: Series, unit: str, original: str) -> tu
     if signal.startswith("time/"):
         return in_seconds(signal, part, unit, original)
     if signal.startswith("mem/"):
-        return signal, scaled(part, bytes_factor(part.values, unit, original))
+        return signal, scale_series(part, bytes_factor(part.values, unit, original))
     if signal.startswith(SHARES):
-        return signal, scaled(part, 0.01 if unit == "%" or PERCENT.search(original) else 1.0)
+        return signal, scale_series(part, 0.01 if unit == "%" or PERCENT.search(original) else 1.0)
     if signal.startswith("util/") or signal.split("/")[-1] in FRACTIONS:
         top = float(np.nanmax(part.values, initial=0.0))
-        return signal, scaled(part, 0.01 if unit == "%" or 1.5 < top <= 100.0 else 1.0)
+        return signal, scale_series(part, 0.01 if unit == "%" or 1.5 < top <= 100.0 else 1.0)
     return signal, part
 
 
@@ -62,7 +62,7 @@ def in_seconds(signal: str, part: Series, unit: str, original: str) -> tuple[str
     words = words_of(original)
     factor = next((SECONDS[w] for w in (unit.lower(), *words) if w in SECONDS), 1.0)
     if EACH & set(words) or not is_clock(part.values):
-        return signal, scaled(part, factor)
+        return signal, scale_series(part, factor)
     if factor == 1.0 and float(np.nanmedian(part.values)) > EPOCH_MILLISECONDS:
         factor = 1e-3
     spent = np.diff(part.values) * factor
@@ -108,5 +108,5 @@ def bytes_factor(values: Floats, unit: str, original: str) -> float:
     return 2.0**20 if top < 4e6 else 1.0
 
 
-def scaled(part: Series, factor: float) -> Series:
+def scale_series(part: Series, factor: float) -> Series:
     return part if factor == 1.0 else series(part.steps, part.values * factor, part.times)

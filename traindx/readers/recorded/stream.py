@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import msgspec
 import numpy as np
 
-from traindx.readers.raw import RawColumn, RawPanel, stacked
+from traindx.readers.raw import RawColumn, RawPanel, stack_panels
 from traindx.vocabulary import Floats, Ints
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ def _assemble(out: Stream, pieces: Pieces) -> None:
         else:
             out.columns[signal] = RawColumn(whole.values[:, 0], whole.rows, whole.steps, whole.times)
     for signal, sets in panels.items():
-        names, values = stacked([(given, piece.values) for given, piece in sets])
+        names, values = stack_panels([(given, piece.values) for given, piece in sets])
         rows, steps, times = (
             np.concatenate([getattr(p, f) for _, p in sets]) for f in ("rows", "steps", "times")
         )

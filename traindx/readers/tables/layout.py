@@ -68,7 +68,7 @@ def is_absent(cell: str) -> bool:
 
 
 @lru_cache(maxsize=8)
-def peek(head: bytes) -> Layout | None:
+def peek_layout(head: bytes) -> Layout | None:
     """The layout of a table from the first bytes of its file; None where there is no table."""
     if not is_text(head) or head.lstrip()[:1] in (b"{", b"["):
         return None

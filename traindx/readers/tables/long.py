@@ -36,7 +36,9 @@ def long_tables(source: Source, layout: Layout, events: list[Event]) -> dict[str
             runs.setdefault(own, []).append(
                 (number(row[axis[0]]), row[labels[0]].strip(), number(row[held[0]]))
             )
-    tables = {own: pivoted(rows, least=1 + (plain[labels[0]] not in LABELS)) for own, rows in runs.items()}
+    tables = {
+        own: pivot_rows(rows, least=1 + (plain[labels[0]] not in LABELS)) for own, rows in runs.items()
+    }
     whole = {own: table for own, table in tables.items() if table is not None}
     return (
         {own: columns_of(layout.names[axis[0]], table) for own, table in whole.items()}
@@ -56,7 +58,7 @@ def columns_of(axis: str, table: dict[str, list[float | None]]) -> dict[str, Raw
     return columns
 
 
-def pivoted(
+def pivot_rows(
     rows: Sequence[tuple[float | None, str, float | None]], least: int = 2
 ) -> dict[str, list[float | None]] | None:
     """(counter, name, value) of every row as a list for each name, and under "" the counter; None where a name

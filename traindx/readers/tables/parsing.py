@@ -14,7 +14,7 @@ from traindx.errors import NotALog
 from traindx.readers.files.arrow import numbers_of
 from traindx.readers.files.text_blocks import blocks, refuse_non_text, size_of, two_at_a_time
 from traindx.readers.raw import RawColumn, RawLog, Source
-from traindx.readers.tables.layout import Layout, peek
+from traindx.readers.tables.layout import Layout, peek_layout
 from traindx.readers.tables.rows import Rows
 from traindx.vocabulary import Event, Floats, Ints
 
@@ -57,7 +57,7 @@ class Table(msgspec.Struct):
 def read_table(source: Source, layout: Layout | None = None) -> Table:
     """The table in `source`. Errors: NotALog where there is none, or no row of numbers in it."""
     refuse_non_text(source)
-    layout = layout or peek(source.head)
+    layout = layout or peek_layout(source.head)
     if layout is None:
         raise NotALog(source.name, "there is no table of numbers in it")
     events: list[Event] = []
@@ -146,11 +146,11 @@ def finish(source: Source, rows: Rows, events: list[Event]) -> Table:
         why = "has a header and no row of numbers" if rows.layout.header else "holds no numbers"
         raise NotALog(source.name, why, hint="the run may not have logged anything yet")
     gone = {name for name in columns for _, names in rows.widths if name not in names}
-    events += vanished({name: c for name, c in columns.items() if name not in gone}, rows.row)
+    events += vanished_columns({name: c for name, c in columns.items() if name not in gone}, rows.row)
     return Table(rows.layout, columns, rows.row, rows.boundaries, events, rows.marks)
 
 
-def vanished(columns: dict[str, RawColumn], count: int) -> list[Event]:
+def vanished_columns(columns: dict[str, RawColumn], count: int) -> list[Event]:
     """Columns that were filled in every row and then in none while others go on: pandas and some
     loggers write NaN as an empty cell."""
     events = []

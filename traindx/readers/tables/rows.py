@@ -102,7 +102,7 @@ class Rows:
             if len(cells) > len(self.names) and not "".join(cells[len(self.names) :]).strip():
                 del cells[len(self.names) :]
             if len(cells) != len(self.names):
-                if self.misfit(line_number, cells):
+                if self.skip_misfit(line_number, cells):
                     self.flush(pending)
                     pending = self.resolve_waiting()
                 broken = True
@@ -125,7 +125,7 @@ class Rows:
         known = len(names & set(self.names))
         return known >= min(2, len(self.names), len(names)) and not any(is_number(c, False) for c in cells)
 
-    def misfit(self, line: int, cells: list[str]) -> bool:
+    def skip_misfit(self, line: int, cells: list[str]) -> bool:
         """Leave out a row of another width; whether it is the last of `LEAST` similar ones, which may have
         their own names."""
         self.misfit_count += 1
@@ -215,14 +215,14 @@ def names_of(names: Sequence[str], known: dict[str, Floats], cells: Floats) -> t
     ):  # goes on from the last row, or begins as the first did
         rows = [known.get(name, np.empty(0))[part] for name in names]
         costs = np.array([[cost(row, cells[:, j]) for j in range(width)] for row in rows])
-        found = laid(names, costs, fewer)
+        found = lay_cells(names, costs, fewer)
         if best is None or found[0] < best[0]:
             best = found
     assert best is not None
     return tuple(best[1]) if best[0] <= FAR * fewer and set(names) & set(best[1]) else None
 
 
-def laid(names: Sequence[str], costs: Floats, fewer: int) -> tuple[float, list[str]]:
+def lay_cells(names: Sequence[str], costs: Floats, fewer: int) -> tuple[float, list[str]]:
     """The least cost of laying cells under columns in their order, and the names that all ways of about that
     cost agree on. `costs[column, cell]`."""
     columns, width = costs.shape

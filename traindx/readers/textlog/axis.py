@@ -55,7 +55,7 @@ def find_axis(shapes: list[Shape], counts: list[Count | None]) -> Axis | None:
         scores[count.label] = scores.get(count.label, 0.0) + weight * len(shape)
         ranks[count.label] = min(ranks.get(count.label, 9), count.rank)
     if not any(scores.values()):
-        scores = {label: served(label, shapes, counts) for label in scores}
+        scores = {label: rows_served(label, shapes, counts) for label in scores}
     best = max(scores, key=lambda label: (scores[label], -ranks[label]), default=None)
     return None if best is None or scores[best] <= 0 else axis_of(best, shapes, counts)
 
@@ -69,7 +69,7 @@ def has_own_name(shape: Shape) -> bool:
     return any(not is_loose(shape.fields[i]) for i in shape.metrics())
 
 
-def served(label: str, shapes: list[Shape], counts: list[Count | None]) -> float:
+def rows_served(label: str, shapes: list[Shape], counts: list[Count | None]) -> float:
     """How many rows of lines without a counter come one by one between lines that only count."""
     marks = [s.rows for s, c in zip(shapes, counts, strict=True) if c is not None and c.label == label]
     rows = np.sort(np.concatenate(marks))
@@ -94,9 +94,9 @@ def axis_of(label: str, shapes: list[Shape], counts: list[Count | None]) -> Axis
     """The axis made of all lines that count `label`, and of others that count the same."""
     pairs = [(s, c) for s, c in zip(shapes, counts, strict=True) if c is not None and not s.closing]
     chosen = [(s, c) for s, c in pairs if c.label == label]
-    core = counting(chosen)
+    core = record_counts(chosen)
     largest = max(core, key=lambda item: len(item[0]))
-    rows, steps = merged([largest])
+    rows, steps = merge_kinds([largest])
     joined, beside = [largest], []
     for shape, count in pairs:
         if shape is largest[0] or (count.label != label and not comparable(count, largest[1])):
@@ -109,8 +109,8 @@ def axis_of(label: str, shapes: list[Shape], counts: list[Count | None]) -> Axis
         if goes_with(rows, steps, shape.rows, count.values, same=count.label == label):
             joined.append((shape, count))
             if count.label == label:
-                rows, steps = merged(joined)
-    rows, steps = merged(joined)
+                rows, steps = merge_kinds(joined)
+    rows, steps = merge_kinds(joined)
     totals = [c.total for s, c in joined if c.total and c.label == label]
     planned = [c.epochs for _, c in chosen if c.epochs] or [
         c.epochs for c in counts if c is not None and c.epochs
@@ -126,7 +126,7 @@ def axis_of(label: str, shapes: list[Shape], counts: list[Count | None]) -> Axis
     return axis
 
 
-def counting(chosen: list[tuple[Shape, Count]]) -> list[tuple[Shape, Count]]:
+def record_counts(chosen: list[tuple[Shape, Count]]) -> list[tuple[Shape, Count]]:
     """Those of the lines with one counter that are records: with values, rather than headings and bars."""
     named = [(s, c) for s, c in chosen if s.metrics()] or chosen
     # One line that sums up (`best model: epoch 43, Dice 0.74`) does not count what many headings do.
@@ -171,7 +171,7 @@ def comparable(one: Count, other: Count) -> bool:
     return one.rank < 3 and other.rank < 3
 
 
-def merged(parts: list[tuple[Shape, Count]]) -> tuple[Ints, Floats]:
+def merge_kinds(parts: list[tuple[Shape, Count]]) -> tuple[Ints, Floats]:
     """Rows and steps of several kinds of lines in the order of the file."""
     if len(parts) == 1:
         return parts[0][0].rows, parts[0][1].values

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from traindx.readers.names.aliases import role_of, split_of, words_of
 from traindx.readers.names.by_shape import role_by_shape
 from traindx.readers.raw import RawColumn
-from traindx.readers.textlog.shapes import Shape, joined
+from traindx.readers.textlog.shapes import Shape, join_arrays
 from traindx.readers.textlog.tokens import in_common_unit
 from traindx.readers.textlog.words import COUNTERS, evidence
 from traindx.vocabulary import Floats
@@ -53,8 +53,8 @@ def columns_of(shapes: list[Shape], *, by_epoch: bool) -> tuple[dict[str, RawCol
 
 def frame(shapes: list[Shape]) -> RawColumn:
     """Rows, steps and times of the lines of several kinds, in order; shared by all their columns."""
-    rows, steps = joined([s.rows for s in shapes]), joined([s.steps for s in shapes])
-    times = joined([s.times for s in shapes]) if all(s.times is not None for s in shapes) else None
+    rows, steps = join_arrays([s.rows for s in shapes]), join_arrays([s.steps for s in shapes])
+    times = join_arrays([s.times for s in shapes]) if all(s.times is not None for s in shapes) else None
     if len(shapes) > 1:
         order = np.argsort(rows, kind="stable")
         rows, steps, times = rows[order], steps[order], None if times is None else times[order]
@@ -83,9 +83,9 @@ def values_of(name: str, places: list[tuple[Shape, int]]) -> tuple[Floats, str]:
     pieces = [
         s.data[:, i] * f if f != 1.0 else s.data[:, i] for (s, i), f in zip(places, factors, strict=True)
     ]
-    values: Floats = joined(pieces)
+    values: Floats = join_arrays(pieces)
     if len(places) > 1:
-        values = values[np.argsort(joined([s.rows for s, _ in places]), kind="stable")]
+        values = values[np.argsort(join_arrays([s.rows for s, _ in places]), kind="stable")]
     return values, unit
 
 

@@ -164,7 +164,7 @@ VALUE = re.compile(r"(?<![\w.,])(\d{1,3}(?:\.\d+)?) ?(%)?(?![\w.]*\d)")
 
 
 @cache
-def compiled() -> tuple[tuple[str, re.Pattern[str]], ...]:
+def compile_patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
     """The table, compiled when the first sentence is met: most logs have none."""
     return tuple((slug, re.compile("|".join(patterns), re.IGNORECASE)) for slug, patterns in COMPLAINTS)
 
@@ -180,7 +180,7 @@ def complaints_in(line: str) -> Iterator[tuple[str, str]]:
     """The rules that would see what the author of a question says is wrong, one a sentence, and the sentence."""
     for sentence in re.split(r"(?<=[.?!？。])(?!\d)\s*", spaced(line)):
         said = sentence[:MOST_CHARACTERS]
-        slug = next((slug for slug, pattern in compiled() if pattern.search(said)), "")
+        slug = next((slug for slug, pattern in compile_patterns() if pattern.search(said)), "")
         if slug:
             yield slug, sentence
 

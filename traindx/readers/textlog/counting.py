@@ -98,9 +98,11 @@ def count_of(shape: Shape, epochs: EpochLine) -> Count | None:
     if field.rank > 0:
         of = epoch_of_rows(shape, epoch, best, total, epochs)
         if of is not None:
-            length = total or float(values.max() + spacing(values))
+            length = total or float(values.max() + usual_distance(values))
             end = planned * length if planned else None
-            steps = mended((of - epochs.base) * length + values, of, (of - epochs.base + 1) * length)
+            steps = mend_epoch_ends(
+                (of - epochs.base) * length + values, of, (of - epochs.base + 1) * length
+            )
             return Count("inner", "inner", steps, end, planned, 2, length)
     if field.rank >= 5 and len(values) > 2 and np.mean(np.diff(values) < 0) > 0.3:
         return None
@@ -121,7 +123,7 @@ def only_epochs_go_on(shape: Shape, epoch: int, best: int) -> bool:
     return bool(np.sum(falls) > 1 and (rises > 0).all() and np.mean(falls) <= BACK)
 
 
-def mended(steps: Floats, of: Floats, ends: Floats) -> Floats:
+def mend_epoch_ends(steps: Floats, of: Floats, ends: Floats) -> Floats:
     """Steps that fall within an epoch set to its end: some loops count the samples of the last, smaller
     batch wrongly (`batch * len(X)`)."""
     falls = np.flatnonzero((np.diff(steps) < 0) & (np.diff(of) == 0)) + 1
@@ -157,7 +159,7 @@ def is_plan(
     return total >= least and total % digits == 0
 
 
-def spacing(values: Floats) -> float:
+def usual_distance(values: Floats) -> float:
     """The usual distance between two counts."""
     rises = np.diff(values)
     rises = rises[rises > 0]

@@ -165,7 +165,7 @@ class Facts:
             self.text.append(line[:400])
         self.offer_sentences(line[:LONGEST_LINE], row)
         self.gradients = self.gradients or bool(GRADIENTS.search(line[:LONGEST_LINE]))
-        self.said += said_in(line[:LONGEST_LINE])
+        self.said += facts_in_sentence(line[:LONGEST_LINE])
         if CODE.search(line[:400]) and not LITERAL.search(line):
             self.code.append(row)
             return
@@ -198,7 +198,7 @@ class Facts:
         """Facts from lines before `row`; the first word on each is kept."""
         known: dict[str, list[Fact]] = {}
         for at, name, value in self.found:
-            if at < row and self.code_near(at) < CROWD:
+            if at < row and self.count_code_lines_near(at) < CROWD:
                 known.setdefault(name, []).append(value)
         if self.asked and self.prose <= MOST_PROSE:
             known = {name: [value] for name, value in reversed(self.said)} | known
@@ -208,19 +208,19 @@ class Facts:
             known |= {name: [",".join(found)] for name, found in slugs.items() if found}
         return {name: values[0] for name, values in known.items() if len(set(values)) <= MOST_WORDS}
 
-    def code_near(self, row: int) -> int:
+    def count_code_lines_near(self, row: int) -> int:
         """How many lines of source code are around a line."""
         return bisect_right(self.code, row + NEAR) - bisect_left(self.code, row - NEAR)
 
-    def in_code(self, row: int) -> bool:
+    def is_in_code(self, row: int) -> bool:
         """Whether a line is in a listing of source code: code before it and behind it."""
         here = bisect_left(self.code, row)
         before, behind = self.code[max(here - 1, 0) : here], self.code[here : here + 2]
         near = before and behind and row - before[-1] <= NEAR and behind[-1] - row <= NEAR
-        return bool(near) and self.code_near(row) >= CROWD
+        return bool(near) and self.count_code_lines_near(row) >= CROWD
 
 
-def said_in(line: str) -> list[tuple[str, Fact]]:
+def facts_in_sentence(line: str) -> list[tuple[str, Fact]]:
     """What a sentence or a call says of the setup: `my lr was 0.1`, `SGD(lr = 0.1, ...)`, `3 classes`."""
     found: list[tuple[str, Fact]] = []
     if (call := CALLED.search(line)) is not None:

@@ -92,7 +92,7 @@ def parse(line: str) -> Parsed:
         reader.take(token)
         if len(reader.fields) >= MOST_FIELDS:
             break
-    reader.drop_loose()
+    reader.drop_loose_values()
     found = tuple(reader.fields), tuple(reader.spans), tuple(reader.others)
     return Parsed(*found, reader.side, reader.stamp, reader.closing, reader.lead, reader.rank)
 
@@ -238,7 +238,7 @@ class LineReader:
         if not name or name.lower() == "x" or (counted and not evidence(name)):
             return None
         scale, unit = scale_of(name, unit)
-        sided = self.sided(name)
+        sided = self.side_name(name)
         if " " in key.text and not self.named and role_of_key(key.text.split()[0]) == "val":
             self.side = "val"  # a line that begins `val loss: 0.6 acc: 0.7` is about one side
         if not self.named:
@@ -252,7 +252,9 @@ class LineReader:
         if "/" in unit:
             first = unit.split("/")[0]
             again = any(f.name == unit for f in self.fields)
-            return None if again else Field(self.sided(unit), "metric", 0, first if first in TIME else "")
+            return (
+                None if again else Field(self.side_name(unit), "metric", 0, first if first in TIME else "")
+            )
         counted = whole and not unit
         if counted and not self.fields:
             if bare.endswith("[") and PAIR.match(self.line, token.start()):
@@ -278,7 +280,7 @@ class LineReader:
             return None
         behind = BEHIND.match(self.line, token.end())
         if behind and evidence(behind[1]) == 2 and self.fields and not bare.strip(",;|:- "):
-            return Field(self.sided("_".join(behind[1].split())), "metric", 0, unit, 1.0, whole)
+            return Field(self.side_name("_".join(behind[1].split())), "metric", 0, unit, 1.0, whole)
         if any(f.kind not in COUNTING for f in self.fields) or gap.strip(UNNAMED_GAP):
             return None
         bare_counter = [f.name for f in self.fields] == [""] and not gap.strip(" \t,")
@@ -286,7 +288,7 @@ class LineReader:
         last = not whole and not unit and ends
         return Field("value", "metric") if self.fields and (bare_counter or last) else None
 
-    def drop_loose(self) -> None:
+    def drop_loose_values(self) -> None:
         """Take out rates and durations that are in no record: prose such as `done in 3.2s`."""
         if any(f.name == "value" for f in self.fields):
             counted = all(f.kind in COUNTING for f in self.fields[:-1])
@@ -323,7 +325,7 @@ class LineReader:
             bar = "bar" if KERAS_BAR.match(self.line, token.end()) else ""
             pair = (Field(bar, "within", 2, whole=True), Field(bar, "total", whole=True))
         elif evidence(key.text) == 2 and metric_name(key, ""):
-            name = self.sided(metric_name(key, ""))
+            name = self.side_name(metric_name(key, ""))
             pair = (Field(name, "metric"), Field(name, "divisor"))
         else:
             self.others += [token.span("part"), token.span("whole")]
@@ -333,7 +335,7 @@ class LineReader:
         self.spans += [token.span("part"), token.span("whole")]
         self.last_kind = pair[1].kind
 
-    def sided(self, name: str) -> str:
+    def side_name(self, name: str) -> str:
         """The name under `val/` when the line says so; a name met twice goes to the side that the
         key before it named (`Train Loss 0.5 Acc 0.8 Val Loss 0.6 Acc 0.7`)."""
         own = role_of_key(name)

@@ -32,7 +32,7 @@ def encoding_of(head: bytes) -> str:
     return next((name for mark, name in BOMS if head.startswith(mark)), "utf-8")
 
 
-def cleaned(text: str) -> str:
+def clean_text(text: str) -> str:
     """Text in which every end of a line, of any kind, is one newline, without colours, and without the zeros
     of a file that was emptied while it was written."""
     if "\0" in text:
@@ -59,7 +59,7 @@ def blocks(stream: BinaryIO) -> Iterator[list[str]]:
         cut = max(text.rfind("\n"), text.rfind("\r", 0, len(text) - 1), text.rfind("\x08")) + 1
         whole, rest = text[:cut], text[cut:]
         if whole:
-            found = cleaned(whole).split("\n")
+            found = clean_text(whole).split("\n")
             found.pop()
             if skipping:
                 found[:1] = []
@@ -72,7 +72,7 @@ def blocks(stream: BinaryIO) -> Iterator[list[str]]:
         data = read(BLOCK)
     rest += decoder.decode(b"", final=True)
     if rest and not skipping:
-        yield cleaned(rest).split("\n")
+        yield clean_text(rest).split("\n")
 
 
 def signature(line: str) -> bytes:

@@ -231,11 +231,11 @@ def find_mistakes(text: str) -> dict[str, list[str]]:
     # Compiled at the first question, as most logs ask nothing.
     found: dict[str, list[str]] = {"mistakes": [], "described": []}
     for fact, slug, needed, excluded in MISTAKES:
-        if all(shows(pattern, text) for pattern in needed) and not shows(excluded, text):
+        if all(has_pattern(pattern, text) for pattern in needed) and not has_pattern(excluded, text):
             found[fact].append(slug)
     return found
 
 
-def shows(pattern: str, text: str) -> bool:
+def has_pattern(pattern: str, text: str) -> bool:
     """Whether a text contains a pattern."""
     return re.search(pattern, text, re.IGNORECASE | re.MULTILINE) is not None

@@ -100,7 +100,7 @@ class Scanner:
         if len(line) > LONGEST_LINE:
             return
         mark = signature(line)
-        handler = self.form_of(line)
+        handler = self.find_form(line)
         if handler is None and not (
             self.studied < STUDIED or (self.studied < MOST_STUDIED and MENTIONS.search(line))
         ):
@@ -109,7 +109,7 @@ class Scanner:
         self.studied += handler is None
         self.facts.offer(line, row)
         if handler is None and HEADING.fullmatch(line):
-            handler = self.under_heading
+            handler = self.note_heading
         if handler is None and MARK.search(line[:300]):
             self.mark_and_read(mark, line, row)
             return
@@ -133,20 +133,20 @@ class Scanner:
         self.remember(mark, both)
         both(line, row)
 
-    def under_heading(self, line: str, row: int) -> None:
+    def note_heading(self, line: str, row: int) -> None:
         """Note a line such as `Validation:`; as a banner it may begin another run, too."""
         self.headings[role_of_key(line)].append(row)
         if MARK.search(line):
             self.marks.append(row)
 
-    def form_of(self, line: str) -> Handler | None:
+    def find_form(self, line: str) -> Handler | None:
         """The special form that claims a line, if any."""
         if not line.strip():
             return None
         if "iteration" in line and WRAPPED.match(line):
             return self.wrapped
         if line.strip() in ("{", "[{"):
-            return self.braced
+            return self.read_braced_object
         forms = (self.detection, self.boxes, self.tables, self.histories, self.events)
         return next((h for h in (form.claims(line) for form in forms) if h is not None), None)
 
@@ -225,11 +225,11 @@ class Scanner:
                 break
             parts.append(follow)
         whole = parts[-1].rstrip().endswith("|")
-        self.read_plain(unwrapped(parts) if whole else line, row)
+        self.read_plain(join_pieces(parts) if whole else line, row)
         for follow, number in [] if whole else rest:
             self.dispatch(follow, number)
 
-    def braced(self, line: str, row: int) -> None:
+    def read_braced_object(self, line: str, row: int) -> None:
         """A JSON object over several lines: one record where it counts steps or epochs."""
         pairs: list[tuple[str, int]] = []
         rest: list[tuple[str, int]] = []
@@ -255,7 +255,7 @@ class Scanner:
             self.add_variant(mark, line, parsed, row)
 
 
-def unwrapped(parts: list[str]) -> str:
+def join_pieces(parts: list[str]) -> str:
     """Pieces of a line as one: cut anywhere when all but the last are of one width, else between
     words."""
     one_width = len(parts) > 2 and len({len(p) for p in parts[:-1]}) == 1

@@ -58,7 +58,7 @@ def logged_elsewhere(shape: Shape, shapes: list[Shape]) -> bool:
     (`Averaged stats: loss: 0.31`), they are the record."""
     own = {shape.fields[i].name.rpartition("/")[2] for i in shape.metrics()}
     names = {s.fields[i].name.rpartition("/")[2] for s in shapes if not s.closing for i in s.metrics()}
-    return len(shape) < 2 or bool(own & names) or not varies(shape)
+    return len(shape) < 2 or bool(own & names) or not any_metric_varies(shape)
 
 
 def by_rank(kept: list[Shape]) -> list[Shape]:
@@ -97,7 +97,7 @@ def belongs(shape: Shape, count: Count | None, axis: Axis) -> bool:
     often = occupied >= 0.05 * len(axis.rows) or len(shape) >= 20
     if shape.strength() == 0:
         return len(shape) >= 5 and occupied >= 0.2 * len(axis.rows)
-    return often or varies(shape)
+    return often or any_metric_varies(shape)
 
 
 def rename_duplicates(shape: Shape, kept: list[Shape]) -> None:
@@ -122,7 +122,7 @@ def without_axis(shapes: list[Shape]) -> list[Shape]:
     values is kept; of what is not, only a short text."""
     strong = [s for s in shapes if s.strength() > 0 and not s.closing]
     short = sum(len(s) for s in shapes) <= FEW
-    kept = [s for s in strong if (len(s) > 1 and varies(s)) or (short and s.strength() > 0)]
+    kept = [s for s in strong if (len(s) > 1 and any_metric_varies(s)) or (short and s.strength() > 0)]
     if not any(s.strength() == 2 for s in kept) and not short:
         kept = [s for s in kept if len(s) >= 3]
     if all(is_option(s.fields[i].name) for s in kept for i in s.metrics()):
@@ -141,7 +141,7 @@ def is_option(name: str) -> bool:
     return role_of(name).signal.split("/")[0] in ("lr", "batch_size")
 
 
-def varies(shape: Shape) -> bool:
+def any_metric_varies(shape: Shape) -> bool:
     """Whether any of its metrics ever changes."""
     values = shape.data[:, shape.metrics()]
     return bool((values != values[0]).any()) or not np.isfinite(values).all()

@@ -84,14 +84,14 @@ def shapes_of(variants: Iterable[Variant], records: Records) -> list[Shape]:
             variant.parsed.closing,
         )
         groups.setdefault(key, []).append(variant)
-    found = [merged(group) for group in groups.values()]
+    found = [merge_variants(group) for group in groups.values()]
     for fields, (rows, values) in records.kinds.items():
         data = np.frombuffer(values, dtype=np.float64).reshape(len(rows), len(fields))
         found.append(Shape(fields, np.frombuffer(rows, dtype=np.int64), data, late=fields in records.late))
     return sorted(found, key=lambda s: int(s.rows[0]))
 
 
-def merged(variants: list[Variant]) -> Shape:
+def merge_variants(variants: list[Variant]) -> Shape:
     """One shape from templates with the same fields, in common units, by line number."""
     first = variants[0]
     finished = [v.finish() for v in variants]
@@ -106,10 +106,10 @@ def merged(variants: list[Variant]) -> Shape:
         if (scale != 1.0).any():
             part *= scale
     stamps = [t for _, t in finished if t is not None]
-    times = joined(stamps) if len(stamps) == len(finished) else None
+    times = join_arrays(stamps) if len(stamps) == len(finished) else None
     rows, data = (
-        joined([np.frombuffer(v.rows, dtype=np.int64) for v in variants]),
-        joined([part for part, _ in finished]),
+        join_arrays([np.frombuffer(v.rows, dtype=np.int64) for v in variants]),
+        join_arrays([part for part, _ in finished]),
     )
     shape = Shape(first.fields, rows, data, first.parsed.side, times, first.parsed.closing)
     if len(variants) > 1:
@@ -120,7 +120,7 @@ def merged(variants: list[Variant]) -> Shape:
         first.parsed.rank,
         first.sample,
     )
-    return divided(shape)
+    return divide_counts(shape)
 
 
 def by_heading(shapes: Iterable[Shape], headings: Mapping[str, Sequence[int]]) -> list[Shape]:
@@ -174,12 +174,12 @@ def is_prose(shape: Shape) -> bool:
     return small >= LEAST_SMALL and not STATED.search(shape.sample)
 
 
-def joined(parts: list[Any]) -> Any:
+def join_arrays(parts: list[Any]) -> Any:
     """Arrays end to end; a single one as it is."""
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
-def divided(shape: Shape) -> Shape:
+def divide_counts(shape: Shape) -> Shape:
     """`Accuracy: 98/100` as 0.98: a metric with a divisor after it is the quotient."""
     for i, f in enumerate(shape.fields):
         if f.kind == "divisor":

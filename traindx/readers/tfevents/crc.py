@@ -127,12 +127,12 @@ def _long(data: Bytes, start: int, length: int) -> int:
     return int(register) ^ ONES
 
 
-def masked(crc: Words) -> Words:
+def mask_crc(crc: Words) -> Words:
     """The form in which a TFRecord stores a CRC."""
     return np.asarray(((crc >> 15) | (crc << 17)) + np.uint32(MASK_DELTA))
 
 
-def unmasked(stored: Words) -> Words:
+def unmask_crc(stored: Words) -> Words:
     """The CRC behind its stored form."""
     turned = stored - np.uint32(MASK_DELTA)
     return np.asarray((turned >> 17) | (turned << 15))

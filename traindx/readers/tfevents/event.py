@@ -16,8 +16,8 @@ from traindx.readers.files.protobuf import (
     LENGTH,
     VARINT,
     Malformed,
+    as_signed,
     fields,
-    signed,
     varint,
 )
 
@@ -188,7 +188,7 @@ def _elements(buffer: bytes, at: int, end: int) -> int:
     for number, kind, start, stop in fields(buffer, at, end):
         if number == 2 and kind == LENGTH:
             sizes = [
-                signed(varint(buffer, a, b)[0])
+                as_signed(varint(buffer, a, b)[0])
                 for n, k, a, b in fields(buffer, start, stop)
                 if (n, k) == (1, VARINT)
             ]
@@ -226,7 +226,7 @@ def number(buffer: bytes, scalar: Scalar) -> float:
         if after != stop:
             raise Malformed("several numbers where one was expected")
         if scalar.code == "varint":
-            return float(signed(value))
+            return float(as_signed(value))
         bits = struct.pack("<H", value & 0xFFFF)
         return _bfloat16(bits) if scalar.code == "half-bfloat16" else float(struct.unpack("<e", bits)[0])
     raw = buffer[start:stop]
@@ -240,4 +240,4 @@ def _bfloat16(bits: bytes) -> float:
 def clock(buffer: bytes, event: Layout) -> tuple[float, float]:
     """Wall time (seconds since the epoch) and step of an event; both are 0 when left out."""
     wall = struct.unpack("<d", buffer[slice(*event.wall)])[0] if event.wall else 0.0
-    return float(wall), float(signed(varint(buffer, *event.step)[0]) if event.step else 0)
+    return float(wall), float(as_signed(varint(buffer, *event.step)[0]) if event.step else 0)

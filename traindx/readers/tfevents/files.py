@@ -7,7 +7,7 @@ import numpy as np
 
 from traindx.readers.files.protobuf import Malformed
 from traindx.readers.raw import RawColumn
-from traindx.readers.tfevents.crc import Bytes, crc32c, masked
+from traindx.readers.tfevents.crc import Bytes, crc32c, mask_crc
 from traindx.readers.tfevents.event import Layout, clock, is_other, layout, number
 from traindx.readers.tfevents.frames import FRAME, HEAD, Damage, FrameReader, Frames
 from traindx.readers.tfevents.template import CHUNK, LONGEST, Columns, Template, gather
@@ -151,8 +151,8 @@ class _Decoder:
         if not len(group):
             return
         starts, lengths = frames.starts[group], frames.lengths[group]
-        heads = masked(crc32c(frames.buffer, starts, np.full(len(group), 8)))
-        bodies = masked(crc32c(frames.buffer, starts + HEAD, lengths))
+        heads = mask_crc(crc32c(frames.buffer, starts, np.full(len(group), 8)))
+        bodies = mask_crc(crc32c(frames.buffer, starts + HEAD, lengths))
         good_head = gather(frames.buffer, starts + 8, 4).view("<u4")[:, 0] == heads
         good_body = gather(frames.buffer, starts + HEAD + lengths, 4).view("<u4")[:, 0] == bodies
         for record, start, length, head, body in zip(

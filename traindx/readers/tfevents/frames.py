@@ -15,7 +15,7 @@ from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
-from traindx.readers.tfevents.crc import Bytes, masked, of_bytes, terms
+from traindx.readers.tfevents.crc import Bytes, mask_crc, of_bytes, terms
 from traindx.vocabulary import Ints
 
 SEGMENT = 16 << 20  # bytes held at a time
@@ -147,7 +147,7 @@ class _Chain:
         head = self.buffer[self.at : self.at + HEAD].tobytes()
         size = int.from_bytes(head[:8], "little")
         sound = int.from_bytes(head[8:], "little") == int(
-            masked(np.array([of_bytes(head[:8])], np.uint32))[0]
+            mask_crc(np.array([of_bytes(head[:8])], np.uint32))[0]
         )
         if not sound or size > LARGEST:
             why = (
@@ -204,6 +204,6 @@ def _heads_hold(buffer: Bytes, at: Ints, sizes: Ints) -> np.ndarray:
     """Whether the checksums of heads with lengths under 64 KiB are right; shape `[n]`, bool."""
     table = terms()
     base = np.uint32(of_bytes(bytes(8))) ^ table[7, 0] ^ table[6, 0]
-    expected = masked(base ^ table[7][sizes & 0xFF] ^ table[6][sizes >> 8])
+    expected = mask_crc(base ^ table[7][sizes & 0xFF] ^ table[6][sizes >> 8])
     stored = sum(buffer[at + 8 + i].astype(np.uint32) << np.uint32(8 * i) for i in range(4))
     return np.asarray(expected == stored)

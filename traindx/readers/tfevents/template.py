@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from traindx.readers.raw import RawColumn
-from traindx.readers.tfevents.crc import Bytes, Words, masked, of_bytes, term, unmasked
+from traindx.readers.tfevents.crc import Bytes, Words, mask_crc, of_bytes, term, unmask_crc
 from traindx.readers.tfevents.event import Layout, Scalar
 from traindx.readers.tfevents.frames import FRAME, HEAD, SLACK
 from traindx.vocabulary import Bools, Floats, Ints
@@ -53,18 +53,18 @@ class Tags:
     ) -> tuple[NDArray[np.int32], Words]:
         """Name numbers and checksum terms of `[m]` rows; number -1 where a name is not kept."""
         hashes = self.hash(rows)
-        at = self._look_up(hashes)
+        at = self._find_hashes(hashes)
         new = np.flatnonzero(self.hashes[at] != hashes) if len(self.hashes) else np.arange(len(hashes))
         if len(new):
             self._learn(hashes, new, octets, length, columns)
-            at = self._look_up(hashes)
+            at = self._find_hashes(hashes)
         known = self.hashes[at] == hashes if len(self.hashes) else np.zeros(len(at), bool)
         if not len(self.hashes):
             return np.full(len(at), -1, np.int32), np.zeros(len(at), np.uint32)
         ids = self.ids[at] if known.all() else np.where(known, self.ids[at], np.int32(-1))
         return ids, self.terms[at]
 
-    def _look_up(self, hashes: Longs) -> Ints:
+    def _find_hashes(self, hashes: Longs) -> Ints:
         if len(self.hashes) == 1:
             return np.zeros(len(hashes), np.int64)
         return np.minimum(np.searchsorted(self.hashes, hashes), max(len(self.hashes) - 1, 0))
@@ -105,7 +105,7 @@ class Template:
         shape[: len(record)] = np.frombuffer(record, np.uint8)
         size = struct.pack("<Q", self.length)
         shape[:HEAD] = np.frombuffer(
-            size + masked(np.array([of_bytes(size)], np.uint32)).tobytes(), np.uint8
+            size + mask_crc(np.array([of_bytes(size)], np.uint32)).tobytes(), np.uint8
         )
         self.fixed = [
             (int(i), m, w)
@@ -151,7 +151,7 @@ class Template:
 
     def _check(self, octets: Bytes) -> Words:
         """The stored checksum against all terms but those of the tags; 0 where all is well."""
-        crc = unmasked(self._column(octets, HEAD + self.length, "<u4").astype(np.uint32)) ^ self.base
+        crc = unmask_crc(self._column(octets, HEAD + self.length, "<u4").astype(np.uint32)) ^ self.base
         walls = self._column(octets, self.wall, "<u8").astype(np.uint64)
         moving = int(np.bitwise_or.reduce(walls ^ walls[0]))
         last = HEAD + self.length - 1
@@ -223,9 +223,9 @@ class Columns:
         self.count = high
 
     def _grow(self, size: int) -> None:
-        self._ids = _grown(self._ids, self.count, size)
-        self._rows = _grown(self._rows, self.count, size)
-        self._floats = [_grown(a, self.count, size) for a in self._floats]
+        self._ids = _grow_array(self._ids, self.count, size)
+        self._rows = _grow_array(self._rows, self.count, size)
+        self._floats = [_grow_array(a, self.count, size) for a in self._floats]
 
     def split(self) -> dict[str, RawColumn]:
         """One column per name, each in the order of its records. Empties this object."""
@@ -233,7 +233,7 @@ class Columns:
         order = np.argsort(ids, kind="stable")
         rows = self._rows[order]
         bounds = np.searchsorted(ids[order], np.arange(len(self.names) + 1))
-        if not _rising(rows, bounds):
+        if not _is_rising(rows, bounds):
             order = order[np.lexsort((rows, ids[order]))]
             rows = self._rows[order]
         self._rows = np.empty(0, np.int64)
@@ -253,12 +253,12 @@ class Columns:
         return taken
 
 
-def _grown(array: NDArray[Number], kept: int, size: int) -> NDArray[Number]:
+def _grow_array(array: NDArray[Number], kept: int, size: int) -> NDArray[Number]:
     out = np.empty(size, array.dtype)
     out[:kept] = array[:kept]
     return out
 
 
-def _rising(rows: Ints, bounds: Ints) -> bool:
+def _is_rising(rows: Ints, bounds: Ints) -> bool:
     """Whether rows never fall within a name."""
     return bool(np.isin(np.flatnonzero(rows[1:] < rows[:-1]) + 1, bounds).all())

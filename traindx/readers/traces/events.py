@@ -129,16 +129,16 @@ class Columns:
     def take(self, event: dict[str, Any]) -> None:
         """Keep an event that has a duration, or reports memory."""
         kind = KINDS.get(str(event.get("cat", "")).lower())
-        at, args = real(event.get("ts")), event.get("args")
+        at, args = as_real_number(event.get("ts")), event.get("args")
         if at is None:
             return
         if kind is None or event.get("ph") != "X":
             if event.get("name") == "[memory]" and isinstance(args, dict) and args.get("Device Type") == 1:
-                used = real(args.get("Total Allocated"))
+                used = as_real_number(args.get("Total Allocated"))
                 self.memory += [] if used is None else [(at, used)]
             return
-        length = real(event.get("dur")) or 0.0
-        thread = hashed((event.get("pid"), event.get("tid")))
+        length = as_real_number(event.get("dur")) or 0.0
+        thread = thread_key((event.get("pid"), event.get("tid")))
         self.add(kind, str(event.get("name", "")), thread, at, max(length, 0.0))
 
     def add(self, kind: str, name: str, thread: tuple[object, object], at: float, length: float) -> None:
@@ -170,12 +170,12 @@ class Columns:
         )
 
 
-def hashed(thread: tuple[object, object]) -> tuple[object, object]:
+def thread_key(thread: tuple[object, object]) -> tuple[object, object]:
     """Process and thread of an event, of any type."""
     return tuple(part if isinstance(part, (int, str)) else str(part) for part in thread)  # type: ignore[return-value]
 
 
-def real(value: object) -> float | None:
+def as_real_number(value: object) -> float | None:
     """A number, perhaps written as text; None for anything else."""
     try:
         return float(value) if isinstance(value, (int, float, str)) else None

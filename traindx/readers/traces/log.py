@@ -59,13 +59,13 @@ def log_of(
 def idle_events(gaps: Iterable[Gap]) -> list[Event]:
     """The longest times in which nothing was computed, and between what."""
     return [
-        Event("note", f"idle for {seconds * 1e3:.3g} ms" + between(before, after), step, code="idle")
+        Event("note", f"idle for {seconds * 1e3:.3g} ms" + describe_gap(before, after), step, code="idle")
         for step, seconds, before, after in gaps
         if seconds >= LONG
     ]
 
 
-def between(before: str, after: str) -> str:
+def describe_gap(before: str, after: str) -> str:
     return (
         (f" after {before}" if before else "")
         + (" and" if before and after else "")

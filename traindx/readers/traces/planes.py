@@ -17,8 +17,8 @@ from traindx.readers.files.protobuf import (
     LENGTH,
     VARINT,
     Malformed,
+    as_signed,
     fields,
-    signed,
     varint,
 )
 from traindx.readers.files.text_blocks import chunks
@@ -68,7 +68,7 @@ def planes_of(source: Source, damage: list[Event]) -> list[Plane]:
                     if inner.number == NAME and inner.kind == LENGTH:
                         found[-1] = plane = plane._replace(name=text(wire, inner))
                     elif inner.number in (EVENT_NAMES, STAT_NAMES) and inner.kind == LENGTH:
-                        named(wire, inner, plane.names if inner.number == EVENT_NAMES else plane.stats)
+                        read_name(wire, inner, plane.names if inner.number == EVENT_NAMES else plane.stats)
     except Ended:
         damage.append(Event("parse-warning", "the profile ends in the middle", place=f"byte {wire.place}"))
     except Malformed as why:
@@ -80,7 +80,7 @@ def text(wire: Wire, field: Field) -> str:
     return wire.take(min(field.value, LONGEST)).decode("utf-8", "replace")
 
 
-def named(wire: Wire, entry: Field, into: dict[int, str]) -> None:
+def read_name(wire: Wire, entry: Field, into: dict[int, str]) -> None:
     """An entry of a table of names: a number, and a message with the name (a shown one is preferred)."""
     number, name = 0, ""
     for field in wire.fields(entry.stop):
@@ -94,7 +94,7 @@ def named(wire: Wire, entry: Field, into: dict[int, str]) -> None:
         into[number] = name
 
 
-def happened(source: Source, planes: list[Plane]) -> Iterator[Happened]:
+def plane_events(source: Source, planes: list[Plane]) -> Iterator[Happened]:
     """Every event, plane by plane and line by line; ends where the file is damaged (`planes_of` has reported
     that)."""
     wire, count, at = Wire(source, []), 0, -1
@@ -122,7 +122,7 @@ def line(wire: Wire, own: Field, plane: Plane) -> Iterator[Happened]:
     known = {number: stat for number, stat in plane.stats.items() if stat in (STEP, *OPERATOR)}
     for field in wire.fields(own.stop):
         if field.number == 3 and field.kind == VARINT:
-            begin = signed(field.value)
+            begin = as_signed(field.value)
         elif field.number == NAME and field.kind == LENGTH:
             name = text(wire, field)
         elif field.number == 4 and field.kind == LENGTH and field.value <= LARGEST:
@@ -140,7 +140,7 @@ def event(data: bytes, known: dict[int, str]) -> tuple[int, int, int, dict[str, 
     found, stats = [0, 0, 0], dict[str, float]()
     for number, kind, start, stop in fields(data):
         if kind == VARINT and 1 <= number <= 3:
-            found[number - 1] = signed(varint(data, start, stop)[0])
+            found[number - 1] = as_signed(varint(data, start, stop)[0])
         elif kind == LENGTH and number == 4 and known:
             stats |= stat(data, start, stop, known)
     return found[0], found[1], found[2], stats
@@ -153,7 +153,7 @@ def stat(data: bytes, start: int, stop: int, known: dict[int, str]) -> dict[str,
         if kind == VARINT and number == 1:
             name = known.get(varint(data, at, end)[0], "")
         elif kind == VARINT and number in (3, 4):
-            value = float(signed(varint(data, at, end)[0]))
+            value = float(as_signed(varint(data, at, end)[0]))
     return {name: value} if name else {}
 
 

@@ -11,7 +11,13 @@ from functools import cached_property
 
 import numpy as np
 
-from traindx.features.performance.intervals import Stretches, between, covered, exclusive, nested
+from traindx.features.performance.intervals import (
+    Stretches,
+    covered_time,
+    exclusive,
+    gaps_between,
+    nest_calls,
+)
 from traindx.readers.traces.events import MOST, Columns, Table
 from traindx.readers.traces.planes import Happened
 from traindx.readers.traces.split import by_name, longest
@@ -99,7 +105,7 @@ class Programs:
 
     def outermost(self, rows: Ints) -> Ints:
         """Those that are not within another."""
-        found: Ints = rows[nested(self.table.stretches(rows), self.table.thread[rows]).top == 1]
+        found: Ints = rows[nest_calls(self.table.stretches(rows), self.table.thread[rows]).top == 1]
         return found
 
     @cached_property
@@ -139,20 +145,20 @@ class Programs:
         np.maximum.at(out["time/idle_longest"], at, gaps.stops - gaps.starts)
         if self.table.on_device:
             out["util/device"] = split["compute"] / np.maximum(out["time/step"], np.finfo(float).tiny)
-            out["time/transfer"] = covered(self.table.stretches(table.rows_of_kind("copy")), windows)
+            out["time/transfer"] = covered_time(self.table.stretches(table.rows_of_kind("copy")), windows)
         return out
 
     @cached_property
     def idle(self) -> tuple[Stretches, Ints]:
         """The times in which nothing was computed, and the step of each."""
-        return between(self.work, self.windows)
+        return gaps_between(self.work, self.windows)
 
     def panels(self) -> Iterator[tuple[str, tuple[str, ...], Floats]]:
         """(signal, names, values `[steps, names]`): own time and calls of operations, and time of
         kernels."""
         for kind, rows in (("operator", self.operators), ("kernel", self.table.kernels)):
             if kind == "operator" or len(rows):
-                own = nested(self.table.stretches(rows), self.table.thread[rows]).own
+                own = nest_calls(self.table.stretches(rows), self.table.thread[rows]).own
                 for signal, weights in ((f"{kind}_time", own), (f"{kind}_calls", np.ones(len(own)))):
                     yield signal, *by_name(self.table, self.windows, rows, weights, ranked=own)
 

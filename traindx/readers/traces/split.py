@@ -9,11 +9,11 @@ import numpy as np
 from traindx.features.performance.intervals import (
     Nested,
     Stretches,
-    between,
-    bridged,
-    covered,
+    bridge_gaps,
+    covered_time,
     exclusive,
-    nested,
+    gaps_between,
+    nest_calls,
     sums,
     union,
 )
@@ -77,7 +77,7 @@ class Split:
     @cached_property
     def calls(self) -> Nested:
         """Of every row of `host`: its own time, and whether nothing called it."""
-        return nested(self.table.stretches(self.host), self.table.thread[self.host])
+        return nest_calls(self.table.stretches(self.host), self.table.thread[self.host])
 
     @cached_property
     def operators(self) -> Ints:
@@ -108,10 +108,10 @@ class Split:
         )
         backward = self.table.stretches(table.named(self.host, BACKWARD))
         rest = self.table.stretches(self.main)
-        inside = covered(union(backward), rest) if len(rest.starts) else np.empty(0)
+        inside = covered_time(union(backward), rest) if len(rest.starts) else np.empty(0)
         outside = rest.starts[inside < rest.stops - rest.starts]
         marks = np.concatenate([data.starts, update.starts, outside, self.windows.starts])
-        return {"data": data, "optimizer": update, "backward": bridged(backward, marks), "forward": rest}
+        return {"data": data, "optimizer": update, "backward": bridge_gaps(backward, marks), "forward": rest}
 
     @cached_property
     def work(self) -> Stretches:
@@ -129,16 +129,16 @@ class Split:
         out |= {f"time/{name}": split[name] for name in ("data", "forward", "backward", "optimizer")}
         if not self.table.on_device:
             return out | self.idle(split[""])
-        out |= self.idle(out["time/step"] - covered(self.work, windows))
+        out |= self.idle(out["time/step"] - covered_time(self.work, windows))
         out["util/device"] = 1.0 - out["time/idle"] / np.maximum(out["time/step"], np.finfo(float).tiny)
         out |= {
             "time/synchronize": split["synchronize"],
-            "time/transfer": covered(self.table.stretches(self.table.rows_of_kind("copy")), windows),
+            "time/transfer": covered_time(self.table.stretches(self.table.rows_of_kind("copy")), windows),
             "calls/synchronize": self.count(waits),
         }
         together = self.table.named(self.table.rows_of_kind("kernel"), *COLLECTIVE)
         if len(together):
-            out["time/collective"] = covered(self.table.stretches(together), windows)
+            out["time/collective"] = covered_time(self.table.stretches(together), windows)
         when, used = self.table.memory
         if len(when):
             order = np.argsort(when, kind="stable")
@@ -146,7 +146,7 @@ class Split:
         return out
 
     def idle(self, idle: Floats) -> dict[str, Floats]:
-        gaps, at = between(self.work, self.windows)
+        gaps, at = gaps_between(self.work, self.windows)
         longest = np.zeros(len(self.windows.starts))
         np.maximum.at(longest, at, gaps.stops - gaps.starts)
         return {"time/idle": idle, "time/idle_longest": longest}
@@ -173,7 +173,7 @@ class Split:
         """The longest idle times: (step, seconds, what the host ended last before, what it began first
         after)."""
         tops = self.host[self.calls.top == 1] if self.table.on_device else self.main
-        return longest(self.table, between(self.work, self.windows), tops, self.numbers, most)
+        return longest(self.table, gaps_between(self.work, self.windows), tops, self.numbers, most)
 
 
 def step_of(when: Floats, windows: Stretches) -> Ints:

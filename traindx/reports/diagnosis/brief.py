@@ -9,7 +9,7 @@ import msgspec
 from traindx.features.shared import Features
 from traindx.reports import labels
 from traindx.reports.digest import ADVICE_PROBABILITY, Advice, Digest
-from traindx.reports.labels import lowered, name, number, percent, since
+from traindx.reports.labels import lower_first, name, number, percent, since_onset
 from traindx.vocabulary import Finding, Health, Hypothesis, NextMeasure, Run, RunDiagnosis, Series
 
 LEADS = 0.35  # probability below which no cause leads: the page then names candidates
@@ -51,7 +51,7 @@ def brief(diagnosis: RunDiagnosis, contents: Digest, run: Run | None = None) -> 
     silent = cannot_tell(diagnosis)
     run = None if measures_cost(diagnosis) else run
     leading = next(iter(contents.hypotheses), None)
-    open_ = undecided(contents.hypotheses)
+    open_ = two_likeliest_faults(contents.hypotheses)
     heading, cause = cause_words(diagnosis, contents, silent)
     first, then = to_do(contents, bool(open_) or (leading is not None and leading.cause == "healthy"))
     if first is not None and run is not None and not applies_to_objective(first.why, run):
@@ -68,8 +68,8 @@ def brief(diagnosis: RunDiagnosis, contents: Digest, run: Run | None = None) -> 
         first=first,
         then=then,
         settle=settle,
-        worth=labels.settling(settle, contents.open_bits) if settle else "",
-        short=lacking(diagnosis, run) if silent or (first is None and words_only(run)) else "",
+        worth=labels.price_and_worth(settle, contents.open_bits) if settle else "",
+        short=what_to_add(diagnosis, run) if silent or (first is None and is_question_only(run)) else "",
     )
 
 
@@ -108,14 +108,14 @@ def longest(diagnosis: RunDiagnosis) -> int:
     )
 
 
-def words_only(run: Run | None) -> bool:
+def is_question_only(run: Run | None) -> bool:
     """Whether somebody asked without pasting a row of the log."""
     return run is not None and any(e.code == "words-only" for e in run.events)
 
 
-def lacking(diagnosis: RunDiagnosis, run: Run | None) -> str:
+def what_to_add(diagnosis: RunDiagnosis, run: Run | None) -> str:
     """What to add to a log that cannot be judged."""
-    if words_only(run):
+    if is_question_only(run):
         return "Paste the rows that training prints under the question: step or epoch, loss, validation loss, learning rate."
     curve = Features(run).objective if run is not None else None
     if run is not None and (curve is None or curve.n == 0):
@@ -134,7 +134,7 @@ def lacking(diagnosis: RunDiagnosis, run: Run | None) -> str:
     return "Diagnose again later in the run: it is too short to judge yet."
 
 
-def undecided(hypotheses: Iterable[Hypothesis]) -> tuple[Hypothesis, ...]:
+def two_likeliest_faults(hypotheses: Iterable[Hypothesis]) -> tuple[Hypothesis, ...]:
     """The two most probable faults where no cause is probable enough to lead; else none."""
     listed = sorted(hypotheses, key=lambda h: -h.probability)
     if not listed or listed[0].probability >= LEADS:
@@ -146,7 +146,7 @@ def cause_words(diagnosis: RunDiagnosis, contents: Digest, silent: bool) -> tupl
     """(heading, sentence) of the leading cause, or that there is none."""
     if not contents.hypotheses:
         return ("Cause", "No known cause fits these findings.") if contents.findings else ("", "")
-    open_ = undecided(contents.hypotheses)
+    open_ = two_likeliest_faults(contents.hypotheses)
     leading, *others = contents.hypotheses
     if silent or (diagnosis.profile is not None and (open_ or leading.cause == "healthy")):
         return "", ""
@@ -162,7 +162,7 @@ def cause_words(diagnosis: RunDiagnosis, contents: Digest, silent: bool) -> tupl
         though = " The model works, although:" if harmless else ""
         return (
             "Assessment",
-            f"{labels.certainly(leading.probability)} {with_chance(leading)}{other}.{though}",
+            f"{labels.certainty_at_start(leading.probability)} {with_chance(leading)}{other}.{though}",
         )
     heading = f"{labels.likelihood(leading.probability).capitalize()} cause"
     return heading, f"{name(leading.title)} ({percent(leading.probability)}){other}."
@@ -179,7 +179,7 @@ def candidate_words(open_: tuple[Hypothesis, ...], found: bool) -> tuple[str, st
 
 def with_chance(hypothesis: Hypothesis) -> str:
     """ "the batch is too small (29 %)"."""
-    return f"{lowered(name(hypothesis.title))} ({percent(hypothesis.probability)})"
+    return f"{lower_first(name(hypothesis.title))} ({percent(hypothesis.probability)})"
 
 
 def facts(diagnosis: RunDiagnosis, leading: Hypothesis | None, run: Run | None) -> tuple[str, ...]:
@@ -193,7 +193,7 @@ def facts(diagnosis: RunDiagnosis, leading: Hypothesis | None, run: Run | None) 
         if finding is not None and (
             finding.severity != "info" or leading is None or leading.cause == "healthy"
         ):
-            said.setdefault(slug, dated(diagnosis, finding))
+            said.setdefault(slug, message_with_onset(diagnosis, finding))
     reason = labels.sentence(diagnosis.decision.reason, 400)  # in the words of the findings
     found = [sentence for sentence in said.values() if not repeats_reason(sentence, reason)]
     quiet = not said or (
@@ -202,7 +202,9 @@ def facts(diagnosis: RunDiagnosis, leading: Hypothesis | None, run: Run | None) 
     if run is not None and quiet and len(found) < FACTS:
         stated = " ".join((reason, *said.values()))
         found += [
-            words for signal, words in courses(run, labels.axis(diagnosis.run)) if signal not in stated
+            words
+            for signal, words in curve_sentences(run, labels.axis(diagnosis.run))
+            if signal not in stated
         ]
     read = [f"{e['message']}." for e in diagnosis.run.events if e.get("code") == "doubtful-loss"]
     return (*found[:FACTS], *(labels.sentence(words, 240) for words in read[:1]))
@@ -233,7 +235,7 @@ def notes(diagnosis: RunDiagnosis) -> list[str]:
     return shown + [f.slug for f in more if f.slug not in shown and f.severity != "info"] + events
 
 
-def dated(diagnosis: RunDiagnosis, finding: Finding) -> str:
+def message_with_onset(diagnosis: RunDiagnosis, finding: Finding) -> str:
     """A finding's message, with its onset where it names no place in the log itself."""
     words = labels.sentence(finding.message, 240).rstrip(".")
     onset = finding.onset_step
@@ -242,18 +244,18 @@ def dated(diagnosis: RunDiagnosis, finding: Finding) -> str:
         rf"\b{re.escape(place)}\b|\b{re.escape(labels.axis(diagnosis.run))} \d", words.replace(",", "")
     )
     stop = "" if words.endswith("…") else "."
-    return f"{words}{stop}" if known else f"{words} ({since(diagnosis.run, onset)})."
+    return f"{words}{stop}" if known else f"{words} ({since_onset(diagnosis.run, onset)})."
 
 
-def courses(run: Run, axis: str) -> list[tuple[str, str]]:
+def curve_sentences(run: Run, axis: str) -> list[tuple[str, str]]:
     """(signal, sentence): first and last logged value of the objective and of the validation measure."""
     curve = Features(run).objective
     names = [] if curve is None else [curve.name]
     held = [n for n in ("val/loss", "val/accuracy") if n in run.series and n not in names]
-    return [(n, words) for n in (*names, *held[:1]) if (words := course(n, run.series[n], axis))]
+    return [(n, words) for n in (*names, *held[:1]) if (words := course_sentence(n, run.series[n], axis))]
 
 
-def course(signal: str, series: Series, word: str) -> str:
+def course_sentence(signal: str, series: Series, word: str) -> str:
     """ "train/loss fell from 2.31 (step 0) to 0.12 (step 900)"; nothing for fewer than two values."""
     finite = [
         (s, v)

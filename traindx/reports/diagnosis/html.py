@@ -39,14 +39,14 @@ def view(diagnosis: RunDiagnosis, curves: Run | None, key: str, short: str) -> d
         "first": brief(diagnosis, contents, curves),
         "silent": cannot_tell(diagnosis),
         "decision": diagnosis.decision,
-        "sureness": labels.sureness(diagnosis.decision),
+        "sureness": labels.sureness_suffix(diagnosis.decision),
         "extent": labels.extent(run),
         "axis": labels.axis(run),
         "framework": labels.framework(run),
         "contents": contents,
         "short": short,
         "words": lambda term: term_words(term, fired),
-        "since": lambda finding: labels.since(run, finding.onset_step),
+        "since": lambda finding: labels.since_onset(run, finding.onset_step),
         "setup": setup_rows(run.setup),
         "trials": diagnosis.trials,
         "profile": profile_rows(diagnosis),
@@ -60,7 +60,12 @@ def profile_rows(diagnosis: RunDiagnosis) -> dict[str, object] | None:
     if found is None:
         return None
     tables = (("part", profile.parts(found)), ("operator", profile.operators(found)))
-    return {"heading": profile.HEADING, "lead": profile.lead(found), "tables": tables, "gaps": found.gaps}
+    return {
+        "heading": profile.HEADING,
+        "lead": profile.step_sentence(found),
+        "tables": tables,
+        "gaps": found.gaps,
+    }
 
 
 def memory_rows(diagnosis: RunDiagnosis) -> dict[str, object] | None:
@@ -71,7 +76,7 @@ def memory_rows(diagnosis: RunDiagnosis) -> dict[str, object] | None:
     tables = (("kind", memory.needs(found)), ("instead", memory.options(found)))
     return {
         "heading": memory.HEADING,
-        "lead": memory.lead(found),
+        "lead": memory.peak_sentence(found),
         "tables": tables,
         "line": memory.line(found),
     }

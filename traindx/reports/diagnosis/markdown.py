@@ -36,13 +36,13 @@ def one_run(diagnosis: RunDiagnosis, curves: Run | None = None) -> str:
         advice(contents),
         outlook(diagnosis, contents),
         notes(run, contents),
-        unjudged(diagnosis, contents),
+        unjudged_text(diagnosis, contents),
     ]
     parts = [
         f"## {first.word}: {code(run.id)}",
         f"{code(run.source, 160)}, {text(labels.framework(run))}, {text(labels.extent(run))}",
-        f"**{labels.decided(decision)}**: {text(first.why)}",
-        leading(first),
+        f"**{labels.decision_line(decision)}**: {text(first.why)}",
+        leading_cause_text(first),
         to_do(first),
         profile_section(diagnosis),
         memory_section(diagnosis),
@@ -53,7 +53,7 @@ def one_run(diagnosis: RunDiagnosis, curves: Run | None = None) -> str:
     return "\n\n".join(p for p in parts if p)
 
 
-def leading(first: Brief) -> str:
+def leading_cause_text(first: Brief) -> str:
     """The leading cause and the evidence that decides."""
     lines = (
         [f"**{first.heading or 'What the log shows'}**: {text(first.cause)}".rstrip()] if first.cause else []
@@ -74,8 +74,8 @@ def to_do(first: Brief) -> str:
             "",
         ]
         for item in first.then:
-            condition = f", if {text(labels.lowered(item.otherwise), 80)}:" if item.otherwise else ""
-            lines.append(f"- then{condition} {text(labels.lowered(labels.sentence(item.text, 400)))}")
+            condition = f", if {text(labels.lower_first(item.otherwise), 80)}:" if item.otherwise else ""
+            lines.append(f"- then{condition} {text(labels.lower_first(labels.sentence(item.text, 400)))}")
     if first.settle is not None:
         lines += ["", f"**What would settle it** ({first.worth}): {sentence(first.settle.measure, 120)} "
                   f"{code(first.settle.how, 240)}"]  # fmt: skip
@@ -91,7 +91,7 @@ def summary(document: Document) -> str:
     ):
         seen = digest(d).findings
         first = (
-            f"{code(seen[0].finding.slug, cell=True)} {text(labels.since(d.run, seen[0].finding.onset_step))}"
+            f"{code(seen[0].finding.slug, cell=True)} {text(labels.since_onset(d.run, seen[0].finding.onset_step))}"
             if seen
             else "cannot tell"
             if cannot_tell(d)
@@ -109,7 +109,7 @@ def profile_section(diagnosis: RunDiagnosis) -> str:
     found = diagnosis.profile
     if found is None:
         return ""
-    lines = [f"### {profile.HEADING}", "", f"{text(profile.lead(found))}"]
+    lines = [f"### {profile.HEADING}", "", f"{text(profile.step_sentence(found))}"]
     for title, rows in (("part", profile.parts(found)), ("operator", profile.operators(found))):
         if rows:
             lines += ["", f"| {title} | time | share | calls |", "|---|---:|---:|---:|"]
@@ -124,7 +124,7 @@ def memory_section(diagnosis: RunDiagnosis) -> str:
     found = diagnosis.memory
     if found is None:
         return ""
-    lines = [f"### {memory.HEADING}", "", text(memory.lead(found))]
+    lines = [f"### {memory.HEADING}", "", text(memory.peak_sentence(found))]
     for title, rows in (("kind", memory.needs(found)), ("instead", memory.options(found))):
         if rows:
             lines += ["", f"| {title} | memory | |", "|---|---:|---|"]
@@ -144,7 +144,7 @@ def findings(run: RunInfo, contents: Digest) -> str:
 
 def finding_words(run: RunInfo, finding: Finding) -> str:
     """ "**high** `loss-diverges` since step 1,200: The loss climbs ... (LOS002)"."""
-    onset = labels.since(run, finding.onset_step)
+    onset = labels.since_onset(run, finding.onset_step)
     place = f" {text(onset)}" if onset else ""
     where = f" in {code(finding.where)}" if finding.where else ""
     return f"**{finding.severity}** {code(finding.slug)}{place}{where}: {text(finding.message)} ({text(finding.code)})"
@@ -162,7 +162,7 @@ def causes(diagnosis: RunDiagnosis, contents: Digest) -> str:
         chance = (
             labels.percent(h.probability)
             if h.interval is None
-            else f"{labels.percent(h.probability)} ({labels.between(h.interval)})"
+            else f"{labels.percent(h.probability)} ({labels.probability_range(h.interval)})"
         )
         chance = chance.replace("<", "&lt;").replace(">", "&gt;")
         words = f"{chance} | {text(h.title, 80)}{pattern}"
@@ -180,7 +180,7 @@ def advice(contents: Digest) -> str:
         return ""
     lines = ["### All advice", ""]
     for item in contents.advice:
-        otherwise = f" (if {text(labels.lowered(item.otherwise), 80)})" if item.otherwise else ""
+        otherwise = f" (if {text(labels.lower_first(item.otherwise), 80)})" if item.otherwise else ""
         lines.append(f"- **{sentence(item.text, 400)}**{otherwise} {text(item.reason)}".rstrip())
     return "\n".join(lines)
 
@@ -205,7 +205,7 @@ def outlook(diagnosis: RunDiagnosis, contents: Digest) -> str:
             else ["### What would narrow it down further", ""]
         )
         for item in contents.next[:3]:
-            worth = labels.settling(item, contents.open_bits)
+            worth = labels.price_and_worth(item, contents.open_bits)
             lines.append(
                 f"- **{text(item.measure, 120)}** ({worth}): {text(item.why, 240)}. {code(item.how, 240)}"
             )
@@ -216,13 +216,14 @@ def notes(run: RunInfo, contents: Digest) -> str:
     if not contents.notes:
         return ""
     lines = [
-        f"- {code(n.slug)} {text(labels.since(run, n.onset_step))}".rstrip() + f": {text(n.message, 240)}"
+        f"- {code(n.slug)} {text(labels.since_onset(run, n.onset_step))}".rstrip()
+        + f": {text(n.message, 240)}"
         for n in contents.notes
     ]
     return "\n".join(["### Notes", "", *lines])
 
 
-def unjudged(diagnosis: RunDiagnosis, contents: Digest) -> str:
+def unjudged_text(diagnosis: RunDiagnosis, contents: Digest) -> str:
     """What the reader noticed and what could not be judged, folded away."""
     lines = [
         f"- {text(e.get('kind', ''), 24)}: {text(e.get('message', ''), 240)}"

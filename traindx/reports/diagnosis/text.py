@@ -44,7 +44,7 @@ def render(
             page.row(Span("─" * page.width, "dim"))
         one_run(page, diagnosis, run, several=several, full=full)
     if document.runs and not full:
-        rest(page, document)
+        write_rest(page, document)
     return page.text()
 
 
@@ -66,7 +66,7 @@ def one_run(page: Page, diagnosis: RunDiagnosis, run: Run | None, *, several: bo
     verdict(page, diagnosis, first, diagnosis.run.id if several else diagnosis.run.source)
     if run is not None and not measures_cost(diagnosis) and not (several and diagnosis.health == "healthy"):
         plot(page, run, contents)
-    leading(page, first)
+    write_leading_cause(page, first)
     to_do(page, first)
     if diagnosis.profile is not None:
         from traindx.reports.documents import profile
@@ -77,10 +77,10 @@ def one_run(page: Page, diagnosis: RunDiagnosis, run: Run | None, *, several: bo
 
         memory.text(page, diagnosis.memory)
     if full:
-        sections.everything(page, diagnosis, contents)
+        sections.write_all_findings(page, diagnosis, contents)
 
 
-def leading(page: Page, first: Brief) -> None:
+def write_leading_cause(page: Page, first: Brief) -> None:
     """The leading cause and the evidence that decides."""
     if first.cause or first.facts:
         page.heading(first.heading or "What the log shows")
@@ -101,9 +101,9 @@ def to_do(page: Page, first: Brief) -> None:
         if first.first.reason:
             page.flow(first.first.reason, indent=3, style="dim")
     for item in () if first.short else first.then:
-        condition = f"if {labels.lowered(labels.name(item.otherwise, 80))}: " if item.otherwise else ""
+        condition = f"if {labels.lower_first(labels.name(item.otherwise, 80))}: " if item.otherwise else ""
         page.flow(
-            condition + labels.lowered(labels.sentence(item.text, 400)),
+            condition + labels.lower_first(labels.sentence(item.text, 400)),
             indent=1,
             first="then  ",
             lead_style="dim",
@@ -114,7 +114,7 @@ def to_do(page: Page, first: Brief) -> None:
         page.flow(labels.clean(first.settle.how, 240), indent=3, style="dim")
 
 
-def rest(page: Page, document: Document) -> None:
+def write_rest(page: Page, document: Document) -> None:
     """What the first screens leave out, and how to see it."""
     left = []
     others = len(document.runs) - len(detailed_runs(document, full=False))
@@ -148,8 +148,8 @@ def summary(page: Page, document: Document) -> None:
         seen, _ = grouped_findings(d.findings)
         main = seen[0].finding if seen else None
         silent = "cannot tell" if cannot_tell(d) else "no fault found"
-        shown = f"{main.slug} {labels.since(d.run, main.onset_step)}".strip() if main else silent
-        decision = labels.decided(d.decision)
+        shown = f"{main.slug} {labels.since_onset(d.run, main.onset_step)}".strip() if main else silent
+        decision = labels.decision_line(d.decision)
         rows.append([Span(labels.HEALTH_WORDS[d.health], d.health), Span(labels.name(short)), Span(f"{d.run.steps:,}"),
                      Span(labels.clean(shown, 90)), Span(decision)])  # fmt: skip
     page.row(Span(labels.plural(len(rows), "run"), "bold"))
@@ -161,12 +161,12 @@ def verdict(page: Page, diagnosis: RunDiagnosis, first: Brief, subject: str) -> 
     run, decision = diagnosis.run, diagnosis.decision
     word = Span(f" {first.word} ", first.style)
     extent = page.plain(labels.extent(run))
-    action = page.plain(labels.decided(decision))
+    action = page.plain(labels.decision_line(decision))
     room = page.width - len(word.text) - 1
     source = page.plain(labels.name(subject, 200))
     together = len(extent) + len(action) + 6
     if room - together >= min(labels.cells(source), 16):
-        source = page.plain(labels.place(subject, max(room - together, 16)))
+        source = page.plain(labels.short_path(subject, max(room - together, 16)))
         gap = room - together + 2 - labels.cells(source)
         page.row(
             word,
@@ -178,7 +178,7 @@ def verdict(page: Page, diagnosis: RunDiagnosis, first: Brief, subject: str) -> 
             Span(action, diagnosis.health),
         )
     else:
-        page.row(word, " ", Span(page.plain(labels.place(subject, room)), "bold"))
+        page.row(word, " ", Span(page.plain(labels.short_path(subject, room)), "bold"))
         page.flow(f"{extent}; {action}", indent=1)
     page.flow(first.why, indent=1)
 

@@ -3,20 +3,20 @@
 from traindx.reports.digest import Digest, Seen, term_words
 from traindx.reports.labels import (
     axis,
-    between,
     cells,
     clean,
     estimate,
     framework,
     likelihood,
-    lowered,
+    lower_first,
     name,
     number,
     percent,
     plural,
+    price_and_worth,
+    probability_range,
     sentence,
-    settling,
-    since,
+    since_onset,
     step,
 )
 from traindx.reports.text_page import Page, Span
@@ -29,7 +29,7 @@ SHOWN_EVENTS = 4
 SHOWN_SIGNALS = 12
 
 
-def everything(page: Page, diagnosis: RunDiagnosis, contents: Digest) -> None:
+def write_all_findings(page: Page, diagnosis: RunDiagnosis, contents: Digest) -> None:
     """All findings of one run, and what could not be judged."""
     findings(page, diagnosis.run, contents)
     causes(page, diagnosis, contents)
@@ -63,7 +63,7 @@ def one_finding(page: Page, run: RunInfo, seen: Seen) -> None:
 def title_line(page: Page, run: RunInfo, finding: Finding, lead: str) -> None:
     """Severity, slug, onset and place, with the code at the right edge."""
     where = f" in {name(finding.where, 40)}" if finding.where else ""
-    onset = f" {since(run, finding.onset_step)}" if finding.onset_step is not None else ""
+    onset = f" {since_onset(run, finding.onset_step)}" if finding.onset_step is not None else ""
     lead = page.plain(lead)
     slug, code = page.plain(name(finding.slug, 60)), page.plain(name(finding.code, 12))
     middle = page.plain(f"{onset}{where}")
@@ -100,7 +100,7 @@ def one_cause(page: Page, hypothesis: Hypothesis, fired: set[str]) -> None:
     pattern = f": {name(hypothesis.pattern, 40)}" if hypothesis.pattern else ""
     word = likelihood(hypothesis.probability)
     if hypothesis.interval is not None:
-        word += f"; {between(hypothesis.interval)}"
+        word += f"; {probability_range(hypothesis.interval)}"
     page.row(Span(chance, "bold"), Span(title + page.plain(pattern), "bold"), f" ({word})")
     for lead, terms in (("for      ", hypothesis.for_), ("against  ", hypothesis.against)):
         strongest = sorted(terms, key=lambda t: -abs(t.log_odds))[:SHOWN_TERMS]
@@ -119,7 +119,7 @@ def advice(page: Page, contents: Digest) -> None:
     for item in contents.advice:
         if item.otherwise != otherwise:
             otherwise = item.otherwise
-            page.flow(f"if {lowered(name(otherwise, 60))}:", indent=1)
+            page.flow(f"if {lower_first(name(otherwise, 60))}:", indent=1)
         page.flow(sentence(item.text, 400), indent=1, first="- ")
         if item.why:
             page.flow(item.reason, indent=3, style="dim")
@@ -143,7 +143,9 @@ def next_measures(page: Page, contents: Digest) -> None:
     page.heading("What would narrow it down further")
     for item in contents.next[:3]:
         page.flow(f"{clean(item.measure, 120)}: {clean(item.why, 240)}", indent=1, first="- ")
-        page.flow(f"{clean(item.how, 240)} ({settling(item, contents.open_bits)})", indent=3, style="dim")
+        page.flow(
+            f"{clean(item.how, 240)} ({price_and_worth(item, contents.open_bits)})", indent=3, style="dim"
+        )
 
 
 def notes(page: Page, run: RunInfo, contents: Digest) -> None:
@@ -151,7 +153,7 @@ def notes(page: Page, run: RunInfo, contents: Digest) -> None:
     if contents.notes:
         page.heading("Notes")
     for note in contents.notes:
-        onset = since(run, note.onset_step)
+        onset = since_onset(run, note.onset_step)
         place = f" ({onset})" if onset else ""
         page.flow(
             f"{name(note.slug, 60)}{place}: {clean(note.message, 240)}", indent=1, first="- ", style="dim"

@@ -42,7 +42,7 @@ def groups(report: CheckReport) -> list[tuple[str, list[CheckResult]]]:
     return [(title, checks) for title, checks in found if checks]
 
 
-def likely(report: CheckReport) -> list[Hypothesis]:
+def likely_causes(report: CheckReport) -> list[Hypothesis]:
     """The causes of the failures, most probable first; none where no check failed."""
     if report.diagnosis is None or not report.count("failed"):
         return []
@@ -100,9 +100,9 @@ def render(report: CheckReport, *, width: int = 100, color: bool = False, unicod
         page.heading(title)
         for check in checks:
             check_row(page, check)
-    if likely(report):
+    if likely_causes(report):
         page.heading("Candidate causes")
-    for hypothesis in likely(report):
+    for hypothesis in likely_causes(report):
         page.flow(f"{percent(hypothesis.probability)}  {hypothesis.title} ({hypothesis.cause})", indent=1)
         if hypothesis.fixes:
             page.flow(hypothesis.fixes[0].change, indent=6, style="dim")
@@ -141,7 +141,7 @@ def markdown(report: CheckReport) -> str:
     for title, checks in groups(report):
         rows = [f"| {PLAIN_MARKS[c.status]} | {c.title} | {harmless(message_of(c))} |" for c in checks]
         parts.append("\n".join([f"### {title}", "", "| | check | |", "|---|---|---|", *rows]))
-    causes = [f"- {percent(h.probability)} {h.title} (`{h.cause}`)" for h in likely(report)]
+    causes = [f"- {percent(h.probability)} {h.title} (`{h.cause}`)" for h in likely_causes(report)]
     if causes:
         parts.append("\n".join(["### Candidate causes", "", *causes]))
     parts.append(f"<sub>traindx {harmless(report.traindx_version)}</sub>")
@@ -167,7 +167,7 @@ def html(report: CheckReport) -> str:
             f'<tr class="{s}"><td>{mark}</td><td>{t}</td><td>{w}</td></tr>' for s, mark, t, w in cells
         )
         body.append(f"<h2>{title}</h2><table>{rows}</table>")
-    causes = "".join(f"<li>{percent(h.probability)} {safe(h.title)}</li>" for h in likely(report))
+    causes = "".join(f"<li>{percent(h.probability)} {safe(h.title)}</li>" for h in likely_causes(report))
     if causes:
         body.append(f"<h2>Candidate causes</h2><ul>{causes}</ul>")
     head = f'<meta charset="utf-8"><title>traindx check</title><style>{STYLE}</style>'
@@ -178,4 +178,4 @@ def to_json(report: CheckReport) -> str:
     """The document `traindx.check/1`: strict JSON, NaN and infinities as strings."""
     from traindx.reports import json
 
-    return json.dumps(msgspec.to_builtins(report, enc_hook=json.unwrapped))
+    return json.dumps(msgspec.to_builtins(report, enc_hook=json.plain_number))

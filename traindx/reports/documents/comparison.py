@@ -62,7 +62,7 @@ def healths(comparison: Comparison, document: Document) -> Iterator[tuple[str, H
     for own, d in zip(comparison.runs, document.runs, strict=True):
         seen = digest(d).findings
         words = (
-            f"{seen[0].finding.slug} {labels.since(d.run, seen[0].finding.onset_step)}".strip()
+            f"{seen[0].finding.slug} {labels.since_onset(d.run, seen[0].finding.onset_step)}".strip()
             if seen
             else ""
         )
@@ -101,7 +101,7 @@ def describe_difference(difference: Difference | None, is_best: bool) -> tuple[s
         return "", "best", "green"
     if difference is None or not math.isfinite(difference.difference):
         return "", "not finite at its end", "red"
-    delta, half = signed(difference.difference), difference.high - difference.difference
+    delta, half = signed_number(difference.difference), difference.high - difference.difference
     if difference.verdict == "cannot tell":
         return delta, "too few points to tell", "dim"
     delta += f" ± {number(float(f'{half:.2g}'))}"
@@ -113,7 +113,7 @@ def describe_difference(difference: Difference | None, is_best: bool) -> tuple[s
     return delta, *said[difference.verdict]
 
 
-def signed(value: float) -> str:
+def signed_number(value: float) -> str:
     """A difference with its sign and three digits."""
     shown = number(float(f"{value:.3g}"))
     return shown if value < 0 or not math.isfinite(value) else f"+{shown}"
@@ -137,23 +137,23 @@ def conclusions(comparison: Comparison) -> list[str]:
         if behind:
             early.setdefault((contest.best, behind), []).append(contest.signal)
     made = [
-        f"{name(best)} is best on {listed(signals)}, by more than the noise."
+        f"{name(best)} is best on {join_some(signals)}, by more than the noise."
         for best, signals in clear.items()
     ]
     for (best, unsure), signals in level.items():
         made.append(
-            f"On {listed(signals)} {name(best)} ends best, "
-            f"but the difference to {listed(list(unsure))} is within the noise."
+            f"On {join_some(signals)} {name(best)} ends best, "
+            f"but the difference to {join_some(list(unsure))} is within the noise."
         )
     for (best, behind), signals in early.items():
         made.append(
-            f"The runs differ in length: at the last step that {name(best)} shares with {listed(list(behind))}, "
-            f"it is not ahead on {listed(signals)}."
+            f"The runs differ in length: at the last step that {name(best)} shares with {join_some(list(behind))}, "
+            f"it is not ahead on {join_some(signals)}."
         )
     return made
 
 
-def listed(items: list[str], most: int = 6) -> str:
+def join_some(items: list[str], most: int = 6) -> str:
     """ "a, b and c", at most `most` of them named."""
     shown = [name(i, 48) for i in items[:most]]
     if len(items) > most:
@@ -172,7 +172,7 @@ def shared_words(contest: Contest, axis: str) -> list[str]:
             "cannot tell": "too few points to tell",
         }
         place = f"at {axis} {step(d.at)}, the last that {name(d.best, 40)} and {name(d.other, 40)} share"
-        made.append(f"{place}: {name(d.other, 40)} {signed(d.difference)} ({said[d.verdict]})")
+        made.append(f"{place}: {name(d.other, 40)} {signed_number(d.difference)} ({said[d.verdict]})")
     return made
 
 
@@ -190,7 +190,7 @@ def setup_words(fact: SetupFact, comparison: Comparison) -> str:
                 else (str(value).lower() if isinstance(value, bool) else number(value))
             )
             holders.setdefault(shown, []).append(holder)
-    return "; ".join(f"{value} in {listed(members, 4)}" for value, members in holders.items())
+    return "; ".join(f"{value} in {join_some(members, 4)}" for value, members in holders.items())
 
 
 def setup_facts(comparison: Comparison) -> tuple[SetupFact, ...]:
@@ -240,7 +240,7 @@ def as_text(comparison: Comparison, document: Document, page: Page) -> str:
     if len(comparison.contests) > SHOWN_CONTESTS:
         rest = [c.signal for c in comparison.contests[SHOWN_CONTESTS:]]
         page.blank()
-        page.flow(f"also compared (in the JSON): {listed(rest, 12)}", indent=1, style="dim")
+        page.flow(f"also compared (in the JSON): {join_some(rest, 12)}", indent=1, style="dim")
     page.heading("What differs in the setups")
     for fact in setup_facts(comparison):
         page.flow(setup_words(fact, comparison), indent=1, first=f"{name(fact.name, 40)}: ")
@@ -276,7 +276,7 @@ def as_markdown(comparison: Comparison, document: Document) -> str:
 
 def as_json(comparison: Comparison, document: Document) -> str:
     """The comparison as strict JSON, with the health of each run."""
-    built = msgspec.to_builtins(comparison, enc_hook=json.unwrapped)
+    built = msgspec.to_builtins(comparison, enc_hook=json.plain_number)
     health = [
         {"run": own, "id": d.run.id, "source": d.run.source, "health": d.health, "first_finding": finding}
         for (own, _, _, finding), d in zip(healths(comparison, document), document.runs, strict=True)

@@ -29,7 +29,7 @@ LIKELY = 0.02
 SHOWN_SYMPTOMS, SHOWN_LINES = 3, 40
 
 
-def rendered(report: FixReport, form: str, *, width: int = 100, color: bool = False) -> str:
+def render_report(report: FixReport, form: str, *, width: int = 100, color: bool = False) -> str:
     """The report in the form that was asked for."""
     return write_form(
         form,
@@ -44,12 +44,12 @@ def rendered(report: FixReport, form: str, *, width: int = 100, color: bool = Fa
 
 def to_json(report: FixReport) -> str:
     """The document `traindx.fix/1`: strict JSON, NaN and infinities as strings."""
-    return documents.dumps(msgspec.to_builtins(report, enc_hook=documents.unwrapped))
+    return documents.dumps(msgspec.to_builtins(report, enc_hook=documents.plain_number))
 
 
 def diagnosis_json(report: FixReport) -> str:
     """The document `traindx.diagnosis/1` of the script as it was, with the trials in it."""
-    trials = tuple(msgspec.to_builtins(t, enc_hook=documents.unwrapped) for t in report.trials)
+    trials = tuple(msgspec.to_builtins(t, enc_hook=documents.plain_number) for t in report.trials)
     run = msgspec.structs.replace(report.diagnosis, trials=trials)
     return documents.render(Document(traindx_version=report.traindx_version, runs=(run,)))
 
@@ -145,10 +145,10 @@ def problem(report: FixReport) -> str:
 
 def causes(report: FixReport) -> list[str]:
     """The likely causes, each with its probability."""
-    return [f"{h.title} ({percent(h.probability)})" for h in likely(report)]
+    return [f"{h.title} ({percent(h.probability)})" for h in likely_causes(report)]
 
 
-def likely(report: FixReport) -> list[Hypothesis]:
+def likely_causes(report: FixReport) -> list[Hypothesis]:
     return [h for h in report.diagnosis.hypotheses if h.probability >= LIKELY][:SHOWN_CAUSES]
 
 
@@ -156,7 +156,7 @@ def symptoms(report: FixReport) -> list[str]:
     """What of the run shows it: at most three findings, those that support a listed cause if there are any."""
     if report.verdict == "nothing-to-fix":
         return []
-    signs = {term.finding.partition(":")[0] for h in likely(report) for term in h.for_}
+    signs = {term.finding.partition(":")[0] for h in likely_causes(report) for term in h.for_}
     found = [f for f in report.diagnosis.findings if f.slug in signs] or report.diagnosis.findings
     return [sentence(one.message, 300) for one in found[:SHOWN_SYMPTOMS]]
 
@@ -298,11 +298,11 @@ def model_rows(report: FixReport) -> Rows:
         where = f"weights of the fixed model: {kept.path} ({size})"
         rows.append((where if kept.path else f"weights: {kept.why}",))
     if fast is not None:
-        rows += [(line,) for line in speed(fast)]
+        rows += [(line,) for line in latency_lines(fast)]
     return rows
 
 
-def speed(fast: Answering) -> list[str]:
+def latency_lines(fast: Answering) -> list[str]:
     """ "inference, one sample: 0.41 ms (p50), 0.55 ms (p95)", and the same of a batch."""
     if fast.why:
         return [f"inference speed was not measured: {fast.why}"]
@@ -340,14 +340,14 @@ tr,td{display:block}tr{margin-bottom:.8em}td:empty{display:none}td::before{conte
 
 def html(report: FixReport, picture: bytes = b"") -> str:
     """The whole report as one HTML page without scripts or other files. `picture`: a PNG, or nothing."""
-    body = [f'<h1 class="{report.verdict}">{TITLES[report.verdict]}</h1><p>{safe(report.reason)}</p>']
+    body = [f'<h1 class="{report.verdict}">{TITLES[report.verdict]}</h1><p>{escape_text(report.reason)}</p>']
     wrong = html_rows([(line,) for line in (*causes(report), *symptoms(report))])
     body.append(f"<h2>{problem(report)}</h2>{wrong}")
     if report.diff:
-        lines = "\n".join(map(safe, diff_lines(report)))
+        lines = "\n".join(map(escape_text, diff_lines(report)))
         body.append(f"<h2>The change</h2><pre>{lines}</pre>")
-        body.append(f"<h2>Apply it</h2><pre>{safe(apply_command(report))}</pre>")
-        body.append(f"<p>{safe(report.patch_basis)}</p>")
+        body.append(f"<h2>Apply it</h2><pre>{escape_text(apply_command(report))}</pre>")
+        body.append(f"<p>{escape_text(report.patch_basis)}</p>")
     if report.by_hand is not None:
         body.append(
             f"<h2>{BY_HAND[bool(report.diff)]}</h2>{html_rows([(line,) for line in report.by_hand.lines])}"
@@ -356,15 +356,15 @@ def html(report: FixReport, picture: bytes = b"") -> str:
         data = base64.b64encode(picture).decode()
         body.append(f'<img src="data:image/png;base64,{data}" alt="before and after">')
     for title, rows in sections(report):
-        body.append(f"<h2>{safe(title)}</h2>{html_rows(rows)}")
+        body.append(f"<h2>{escape_text(title)}</h2>{html_rows(rows)}")
     if report.command:
-        body.append(f"<h2>The fixed run</h2><pre>{safe(report.command)}</pre>")
+        body.append(f"<h2>The fixed run</h2><pre>{escape_text(report.command)}</pre>")
     view = '<meta name="viewport" content="width=device-width,initial-scale=1">'
     head = f'<meta charset="utf-8">{view}<title>traindx fix</title><style>{STYLE}</style>'
     return f'<!doctype html><html lang="en"><head>{head}</head><body>{"".join(body)}</body></html>\n'
 
 
-def safe(value: object) -> str:
+def escape_text(value: object) -> str:
     return escaping.escape(clean(value, 500))
 
 
@@ -374,8 +374,8 @@ def html_rows(rows: Rows) -> str:
     if not rows:
         return "<p>none</p>"
     if len(rows[0]) == 1:
-        return "<ul>" + "".join(f"<li>{safe(row[0])}</li>" for row in rows) + "</ul>"
-    head, *body = [[safe(cell) for cell in row] for row in rows]
+        return "<ul>" + "".join(f"<li>{escape_text(row[0])}</li>" for row in rows) + "</ul>"
+    head, *body = [[escape_text(cell) for cell in row] for row in rows]
     lines = ["".join(f"<th>{cell}</th>" for cell in head)]
     lines += [
         "".join(f'<td data-head="{name}">{cell}</td>' for name, cell in zip(head, row, strict=True))

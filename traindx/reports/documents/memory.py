@@ -27,7 +27,7 @@ def size(count: float) -> str:
     return f"{number(round(count))} B"
 
 
-def lead(memory: Memory) -> str:
+def peak_sentence(memory: Memory) -> str:
     """The peak of a step, and the memory that is available."""
     batch = f" with batches of {number(memory.batch)}" if memory.batch else ""
     there = "" if memory.available is None else f"; {size(memory.available)} available"
@@ -62,7 +62,7 @@ def line(memory: Memory) -> str:
 def text(page: Page, memory: Memory) -> None:
     """The section of the terminal report."""
     page.heading(HEADING)
-    page.flow(lead(memory), indent=1, style="dim")
+    page.flow(peak_sentence(memory), indent=1, style="dim")
     for rows, head in ((needs(memory), "kind"), (options(memory), "instead")):
         if rows:
             page.table(

@@ -56,7 +56,7 @@ def render(
 def document(table: ModuleTable, findings: Sequence[Finding]) -> dict[str, Any]:
     """One run as builtins; every value of every course, with the limits of healthy."""
     built: dict[str, Any] = msgspec.to_builtins(table)
-    built["findings"] = [msgspec.to_builtins(f, enc_hook=json.unwrapped) for f in findings]
+    built["findings"] = [msgspec.to_builtins(f, enc_hook=json.plain_number) for f in findings]
     return built
 
 
@@ -68,46 +68,46 @@ def columns(table: ModuleTable) -> list[Column]:
 
 def gradient_columns(table: ModuleTable) -> list[Column]:
     return [
-        Column("median", course("grad_norm", "median"), 0),
+        Column("median", course_cell("grad_norm", "median"), 0),
         Column("last", last("grad_norm"), 4),
-        Column("max", course("grad_norm", "most"), 2),
-        Column("zeros", share("grad_zero_fraction"), 6),
-        Column("not finite", broken, 1),
+        Column("max", course_cell("grad_norm", "most"), 2),
+        Column("zeros", share_cell("grad_zero_fraction"), 6),
+        Column("not finite", nonfinite_cell, 1),
         Column("weights", last("weight_norm"), 3),
         Column("x first", growth, 7),
-        Column("update", course("update_ratio", "settled"), 0),
+        Column("update", course_cell("update_ratio", "settled"), 0),
     ]
 
 
 def activation_columns(table: ModuleTable) -> list[Column]:
     return [
         Column("silent", lambda row: "" if row.silent is None else labels.percent(row.silent), 0),
-        Column("saturated", share("act_saturated_fraction"), 0),
-        Column("not finite", broken, 1),
-        Column("mean", course("act_mean", "median"), 5),
-        Column("std", course("act_std", "median"), 2),
-        Column("at first", course("act_std", "first"), 6),
-        Column("absmax", course("act_absmax", "most"), 4),
-        Column("rank", course("act_rank", "ending"), 3),
+        Column("saturated", share_cell("act_saturated_fraction"), 0),
+        Column("not finite", nonfinite_cell, 1),
+        Column("mean", course_cell("act_mean", "median"), 5),
+        Column("std", course_cell("act_std", "median"), 2),
+        Column("at first", course_cell("act_std", "first"), 6),
+        Column("absmax", course_cell("act_absmax", "most"), 4),
+        Column("rank", course_cell("act_rank", "ending"), 3),
     ]
 
 
-def course(signal: str, part: str) -> Callable[[ModuleRow], str]:
+def course_cell(signal: str, part: str) -> Callable[[ModuleRow], str]:
     """A number of the signal's course; "" where it was not measured."""
     return lambda row: labels.estimate(getattr(row.courses[signal], part)) if signal in row.courses else ""
 
 
 def last(signal: str) -> Callable[[ModuleRow], str]:
     """The last value; NaN where the run ends broken."""
-    known = course(signal, "last")
+    known = course_cell(signal, "last")
     return lambda row: "NaN" if row.ends_nonfinite and signal == "grad_norm" else known(row)
 
 
-def share(signal: str) -> Callable[[ModuleRow], str]:
+def share_cell(signal: str) -> Callable[[ModuleRow], str]:
     return lambda row: labels.percent(row.courses[signal].settled) if signal in row.courses else ""
 
 
-def broken(row: ModuleRow) -> str:
+def nonfinite_cell(row: ModuleRow) -> str:
     """The share of rows that were not finite; nothing (so no column) where all were."""
     return labels.percent(row.nonfinite) if row.nonfinite else ""
 
@@ -129,7 +129,7 @@ def as_text(table: ModuleTable, findings: Sequence[Finding], page: Page) -> None
     page.pair(f"{TITLES[table.kind]} of {labels.name(table.run)}", extent(table), style="bold")
     page.blank()
     rows, every = shown(table), columns(table)
-    chosen = fitting(every, rows, page.width)
+    chosen = fitting_columns(every, rows, page.width)
     head, body = grid(
         [c.head for c in chosen], [[c.cell(r) for c in chosen] for r in rows], rows, page.width
     )
@@ -142,7 +142,7 @@ def as_text(table: ModuleTable, findings: Sequence[Finding], page: Page) -> None
     if len(chosen) < len(every):
         left = ", ".join(c.head for c in every if c not in chosen)
         page.flow(f"left out for lack of space: {left}", indent=0, style="dim")
-    remarks(table, findings, page)
+    write_remarks(table, findings, page)
 
 
 def extent(table: ModuleTable) -> str:
@@ -163,7 +163,7 @@ def flag_spans(row: ModuleRow, room: int) -> list[Span]:
     return [Span(" " * GAP), Span(words, "red" if row.flags[0].grave else "yellow")]
 
 
-def fitting(every: list[Column], rows: Sequence[ModuleRow], width: int) -> list[Column]:
+def fitting_columns(every: list[Column], rows: Sequence[ModuleRow], width: int) -> list[Column]:
     """The columns that fit next to the names and the longest first flag; what matters least gives way first."""
     flags = max((labels.cells(row.flags[0].word) + GAP for row in rows if row.flags), default=0)
     names = min(max(LEAST_NAME, name_width(rows)), max(LEAST_NAME, width // 3))
@@ -206,15 +206,18 @@ def grid(
     return line("module", head), [line(name, values) for name, values in zip(names, body, strict=True)]
 
 
-def remarks(table: ModuleTable, findings: Sequence[Finding], page: Page) -> None:
+def write_remarks(table: ModuleTable, findings: Sequence[Finding], page: Page) -> None:
     """Why each flag, whether the run learns, and what the rules find."""
-    reasons = whys(table)
+    reasons = flag_reasons(table)
     if reasons:
         page.heading("Outside the range of healthy runs")
     for rows, flag in reasons:
         style = "red" if flag.grave else "yellow"
         page.flow(
-            flag.why + likewise(rows), indent=1, first=f"{module_name(rows[0], 40)}: ", lead_style=style
+            flag.why + same_flag_note(rows),
+            indent=1,
+            first=f"{module_name(rows[0], 40)}: ",
+            lead_style=style,
         )
     page.blank()
     page.flow(verdict(table), indent=0)
@@ -228,7 +231,7 @@ def remarks(table: ModuleTable, findings: Sequence[Finding], page: Page) -> None
         page.row(f" nothing about {table.kind}")
 
 
-def whys(table: ModuleTable) -> list[tuple[list[ModuleRow], Flag]]:
+def flag_reasons(table: ModuleTable) -> list[tuple[list[ModuleRow], Flag]]:
     """Each kind of flag once: the modules that have it, and the flag of the first of them."""
     found: dict[str, tuple[list[ModuleRow], Flag]] = {}
     for row in table.rows:
@@ -237,7 +240,7 @@ def whys(table: ModuleTable) -> list[tuple[list[ModuleRow], Flag]]:
     return list(found.values())
 
 
-def likewise(rows: Sequence[ModuleRow]) -> str:
+def same_flag_note(rows: Sequence[ModuleRow]) -> str:
     """The other modules with the same flag, the first few by name."""
     if len(rows) == 1:
         return ""
@@ -272,8 +275,8 @@ def as_markdown(table: ModuleTable, findings: Sequence[Finding]) -> str:
         ),
     ]
     reasons = [
-        f"- **{flag.word}**: {markdown.code(module_name(rows[0], 60))}: {markdown.text(flag.why + likewise(rows))}"
-        for rows, flag in whys(table)
+        f"- **{flag.word}**: {markdown.code(module_name(rows[0], 60))}: {markdown.text(flag.why + same_flag_note(rows))}"
+        for rows, flag in flag_reasons(table)
     ]
     found = [f"- **{f.severity}** {markdown.code(f.slug)}: {markdown.sentence(f.message)}" for f in findings]
     parts = [

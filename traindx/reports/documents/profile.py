@@ -50,7 +50,7 @@ def calls(one: Operator) -> str:
     return f"{number(float(f'{one.calls:.3g}'))}"
 
 
-def lead(profile: Profile) -> str:
+def step_sentence(profile: Profile) -> str:
     steps = f"typical of {profile.steps} traced steps" if profile.steps > 1 else "one traced step"
     return f"{duration(profile.step_seconds)}, {steps}"
 
@@ -58,7 +58,7 @@ def lead(profile: Profile) -> str:
 def text(page: Page, profile: Profile, *, full: bool) -> None:
     """The section of the terminal report."""
     page.heading(HEADING)
-    page.row(Span(f" {lead(profile)}", "dim"))
+    page.row(Span(f" {step_sentence(profile)}", "dim"))
     table(page, parts(profile), ("part", f"{'time':>8}", "share", "", ""))
     listed = operators(profile)
     if listed:

@@ -21,7 +21,7 @@ LEGEND = "loss against learning rate (log scale), smoothed, mean of the seeds; 1
 def render(search: RateSearch, form: str = "text", *, width: int = 80, color: bool = False) -> str:
     """A search as "text", "markdown" or "json"; `width` and `color` are for text."""
     if form == "json":
-        return json.dumps(msgspec.to_builtins(search, enc_hook=json.unwrapped))
+        return json.dumps(msgspec.to_builtins(search, enc_hook=json.plain_number))
     if form == "markdown":
         return as_markdown(search)
     page = Page(width, color=color)
@@ -167,7 +167,7 @@ def as_markdown(search: RateSearch) -> str:
             "|---:" * (1 + len(search.seeds)) + "|",
         ]
         body = [
-            f"| {labels.number(rate)} | {' | '.join(map(ended, losses))} |"
+            f"| {labels.number(rate)} | {' | '.join(map(final_loss_text, losses))} |"
             for rate, losses in tried_rows(search)
         ]
         lines += [f"### {tried_title(search)}", "\n".join(head + body), markdown.text(tried_end(search))]
@@ -175,7 +175,7 @@ def as_markdown(search: RateSearch) -> str:
     return "\n\n".join(lines) + "\n"
 
 
-def ended(loss: float) -> str:
+def final_loss_text(loss: float) -> str:
     return "diverged" if np.isnan(loss) else labels.estimate(loss)
 
 

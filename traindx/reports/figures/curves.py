@@ -61,7 +61,7 @@ def save(run: Run, diagnosis: RunDiagnosis | None, directory: Path, *, prefix: s
     figures = {"overview": overview(run, diagnosis)} if charts else {}
     for slug in ("loss", "train_val", "gradient_norm"):
         if slug in charts:
-            figures[slug] = single(charts[slug])
+            figures[slug] = single_chart(charts[slug])
     phase = lr_against_loss(charts["lr_loss"]) if "lr_loss" in charts else None
     if phase is not None:
         figures["lr_loss"] = phase
@@ -72,7 +72,7 @@ def charts_of(run: Run, diagnosis: RunDiagnosis | None) -> tuple[Chart, ...]:
     return run_charts(run, grouped_findings(diagnosis.findings)[0] if diagnosis is not None else ())
 
 
-def single(chart: Chart) -> Figure:
+def single_chart(chart: Chart) -> Figure:
     """One chart as a separate figure."""
     figure = blank(9.0, 4.2)
     draw(figure.add_subplot(), chart, named=True)
@@ -99,11 +99,11 @@ def lr_against_loss(chart: Chart) -> Figure | None:
     if at.min() > 0 and at.max() / at.min() > 30:
         axes.set_xscale("log")
     bar = figure.colorbar(dots, ax=axes, pad=0.02)
-    bar.set_label(plain(chart.x_label), color=QUIET, fontsize=9)
+    bar.set_label(plain_text(chart.x_label), color=QUIET, fontsize=9)
     bar.ax.tick_params(labelsize=8, colors=QUIET)
     bar.outline.set_visible(False)
     axes.set_xlabel("learning rate", color=QUIET, fontsize=9)
-    axes.set_ylabel(plain(loss.label), color=QUIET, fontsize=9)
+    axes.set_ylabel(plain_text(loss.label), color=QUIET, fontsize=9)
     return figure
 
 
@@ -150,16 +150,16 @@ def draw(axes: Axes, chart: Chart, *, small: bool = False, named: bool = False) 
     for line in chart.lines:
         draw_line(other if other is not None and line.right else axes, line)
     if other is not None:
-        other.set_ylabel(plain(chart.right_label), fontsize=8, color=COLORS["rate"])
+        other.set_ylabel(plain_text(chart.right_label), fontsize=8, color=COLORS["rate"])
         other.tick_params(labelsize=8, colors=COLORS["rate"], length=0)
         other.spines[:].set_visible(False)
         other.yaxis.set_major_formatter(lambda value, _: labels.number(float(f"{value:.6g}")))
     draw_marks(axes, chart, named=named)
     axes.xaxis.set_major_locator(MaxNLocator(4 if small else 8, steps=[1, 2, 5, 10]))
-    axes.set_title(plain(chart.title), loc="left", fontsize=9 if small else 11, color=INK)
+    axes.set_title(plain_text(chart.title), loc="left", fontsize=9 if small else 11, color=INK)
     if not small:
-        axes.set_xlabel(plain(chart.x_label), fontsize=9, color=QUIET)
-        axes.set_ylabel(plain(chart.y_label), fontsize=9, color=QUIET)
+        axes.set_xlabel(plain_text(chart.x_label), fontsize=9, color=QUIET)
+        axes.set_ylabel(plain_text(chart.y_label), fontsize=9, color=QUIET)
     several = sum(not line.right for line in chart.lines) > 1 or chart.lines[0].role == "plain"
     if several and not (small and chart.slug == "gradient_norm"):
         axes.legend(fontsize=8, frameon=False, labelcolor=INK, loc="best")
@@ -178,7 +178,7 @@ def draw_line(axes: Axes, line: Line) -> None:
         linewidth=0.8 if line.role == "raw" else 1.6,
         marker="o" if finite <= 30 else "",
         markersize=3,
-        label=plain(line.label),
+        label=plain_text(line.label),
     )
 
 
@@ -220,7 +220,7 @@ def draw_marks(axes: Axes, chart: Chart, *, named: bool) -> None:
         row = len(above) if named else sum(abs(mark.step - other) < 0.08 * (last - first) for other in above)
         above.append(mark.step)
         axes.annotate(
-            plain(f"{mark.number} {mark.slug}" if named else str(mark.number)),
+            plain_text(f"{mark.number} {mark.slug}" if named else str(mark.number)),
             (mark.step, 0.97 - (0.085 if named else 0.13) * row),
             xycoords=across,
             xytext=(-5 if late else 5, 0),
@@ -258,12 +258,12 @@ def headline(figure: Figure, diagnosis: RunDiagnosis) -> None:
         labels.sentence(diagnosis.decision.reason),
     )
     figure.suptitle(
-        plain(words), x=0.012, ha="left", fontsize=13, fontweight="bold", color=HEALTH[diagnosis.health]
+        plain_text(words), x=0.012, ha="left", fontsize=13, fontweight="bold", color=HEALTH[diagnosis.health]
     )
-    figure.supxlabel(plain(reason, 150), x=0.012, ha="left", fontsize=9, color=QUIET)
+    figure.supxlabel(plain_text(reason, 150), x=0.012, ha="left", fontsize=9, color=QUIET)
 
 
-def plain(text: object, limit: int = 80) -> str:
+def plain_text(text: object, limit: int = 80) -> str:
     """Foreign text without matplotlib's mathematics (dollars) and hidden labels (a leading _)."""
     shown = labels.clean(text, limit).replace("$", r"\$")
     return " " + shown if shown.startswith("_") else shown

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from traindx.reports.figures.curves import INK, PALETTE, QUIET, blank, house_style, plain, write
+from traindx.reports.figures.curves import INK, PALETTE, QUIET, blank, house_style, plain_text, write
 from traindx.vocabulary import Floats, Run
 from traindx.vocabulary.trial import FixReport
 
@@ -33,7 +33,7 @@ def figure(report: FixReport, before: Sequence[Run], after: Sequence[Run]) -> Fi
     names = ("train/loss", objective if objective != "train/loss" else "val/loss", "grad_norm", "lr")
     for place, name in enumerate(names):
         axes = drawing.add_subplot(2, 2, place + 1)
-        dress(axes, name)
+        style_axes(axes, name)
         for runs, color, label in ((before, BEFORE, "before"), (after, AFTER, "after")):
             band(axes, [r for r in runs if name in r.series], name, color, label)
         scale(axes)
@@ -44,13 +44,13 @@ def figure(report: FixReport, before: Sequence[Run], after: Sequence[Run]) -> Fi
             )
         if place == 0:
             axes.legend(frameon=False, fontsize=8)
-    drawing.suptitle(plain(report.reason, 100), x=0.012, ha="left", fontsize=11, color=INK)
+    drawing.suptitle(plain_text(report.reason, 100), x=0.012, ha="left", fontsize=11, color=INK)
     return drawing
 
 
-def dress(axes: Axes, name: str) -> None:
+def style_axes(axes: Axes, name: str) -> None:
     house_style(axes)
-    axes.set_title(plain(name, 60), loc="left", fontsize=9, color=INK)
+    axes.set_title(plain_text(name, 60), loc="left", fontsize=9, color=INK)
     axes.set_xlabel("step", color=QUIET, fontsize=8)
 
 
@@ -60,7 +60,7 @@ def band(axes: Axes, runs: Sequence[Run], name: str, color: str, label: str) -> 
         return
     last = max(float(r.series[name].steps[-1]) for r in runs)
     at = np.linspace(min(float(r.series[name].steps[0]) for r in runs), last, POINTS)
-    rows = np.array([along(r, name, at) for r in runs])
+    rows = np.array([signal_at(r, name, at) for r in runs])
     with np.errstate(all="ignore"):
         shown = np.isfinite(rows).any(axis=0)
     if not shown.any():
@@ -73,7 +73,7 @@ def band(axes: Axes, runs: Sequence[Run], name: str, color: str, label: str) -> 
         )
 
 
-def along(run: Run, name: str, at: Floats) -> Floats:
+def signal_at(run: Run, name: str, at: Floats) -> Floats:
     """The signal at `at[n]`, averaged over as many points as fall between two of them; NaN where it has ended or is
     not finite."""
     series = run.series[name]

@@ -10,7 +10,17 @@ import numpy as np
 
 from traindx.features.per_module.table import ModuleTable
 from traindx.reports import labels
-from traindx.reports.figures.curves import COLORS, GRAVE, INK, MILD, QUIET, blank, house_style, plain, write
+from traindx.reports.figures.curves import (
+    COLORS,
+    GRAVE,
+    INK,
+    MILD,
+    QUIET,
+    blank,
+    house_style,
+    plain_text,
+    write,
+)
 from traindx.vocabulary import Floats
 
 if TYPE_CHECKING:
@@ -33,14 +43,14 @@ def save(table: ModuleTable, directory: Path, *, prefix: str = "") -> Path:
 def figure(table: ModuleTable) -> Figure:
     """The picture of a table: modules from the input on the left to the output on the right."""
     if table.kind == "gradients":
-        return stacked(table, [("grad_norm", "gradient norm"), ("update_ratio", "update / weights")])
-    return stacked(
+        return stack_signals(table, [("grad_norm", "gradient norm"), ("update_ratio", "update / weights")])
+    return stack_signals(
         table,
         [("act_std", "spread of the output"), ("shares", "share of units"), ("act_rank", "effective rank")],
     )
 
 
-def stacked(table: ModuleTable, wanted: Sequence[tuple[str, str]]) -> Figure:
+def stack_signals(table: ModuleTable, wanted: Sequence[tuple[str, str]]) -> Figure:
     """One panel for each signal that is known, on one axis of modules."""
     wanted = [(s, t) for s, t in wanted if (shares_known(table) if s == "shares" else table.known(s))]
     drawing = blank(min(max(6.5, 2.2 + 0.42 * len(table.rows)), 16.0), 0.9 + 2.3 * max(len(wanted), 1))
@@ -51,9 +61,9 @@ def stacked(table: ModuleTable, wanted: Sequence[tuple[str, str]]) -> Figure:
     for i, (signal, title) in enumerate(wanted):
         axes = drawing.add_subplot(len(wanted), 1, i + 1, sharex=first)
         first = first or axes
-        dress(axes, title)
+        style_axes(axes, title)
         if signal == "shares":
-            shares(axes, table)
+            draw_shares(axes, table)
         else:
             flow(axes, table, signal)
         mark_flags(axes, table, named=i == 0)
@@ -66,7 +76,7 @@ def stacked(table: ModuleTable, wanted: Sequence[tuple[str, str]]) -> Figure:
             name_modules(axes, table)
     explain(drawing)
     name = "/".join(labels.name(table.run, 200).split("/")[-2:])
-    drawing.suptitle(plain(f"{table.kind} of {name}"), x=0.012, ha="left", fontsize=11, color=INK)
+    drawing.suptitle(plain_text(f"{table.kind} of {name}"), x=0.012, ha="left", fontsize=11, color=INK)
     return drawing
 
 
@@ -91,19 +101,25 @@ def explain(drawing: Figure) -> None:
 
 def flow(axes: Axes, table: ModuleTable, signal: str) -> None:
     """The signal over depth: median over the run, range, early and late."""
-    x, parts = along(table, signal)
+    x, parts = depths_and_courses(table, signal)
     limits = table.limits
     edges = np.array([limits.update_small, limits.update_large] if signal == "update_ratio" else [])
     flagged = any(row.flags for row in table.rows)
     floor = fit_height(axes, np.concatenate([*parts.values(), edges]), signal != "act_rank", flagged)
     axes.fill_between(x, np.maximum(parts["low"], floor), np.maximum(parts["high"], floor), **RANGE)
-    axes.plot(x, above(parts["most"], floor), "^", color=BAND, markersize=4, label="largest")
+    axes.plot(x, clip_to_floor(parts["most"], floor), "^", color=BAND, markersize=4, label="largest")
     axes.plot(
-        x, above(parts["median"], floor), color=INK, linewidth=1.6, marker="o", markersize=3, label="median"
+        x,
+        clip_to_floor(parts["median"], floor),
+        color=INK,
+        linewidth=1.6,
+        marker="o",
+        markersize=3,
+        label="median",
     )
     for part, color, label in (("early", EARLY, "first tenth"), ("late", LATE, "last tenth")):
         style: dict[str, Any] = {"color": color, "linewidth": 1.1, "marker": "o", "markersize": 2}
-        axes.plot(x, above(parts[part], floor), "--", label=label, **style)
+        axes.plot(x, clip_to_floor(parts[part], floor), "--", label=label, **style)
     gone = x[parts["late"] == 0]
     if len(gone):
         across: dict[str, Any] = {"transform": axes.get_xaxis_transform(), "label": "last tenth exactly 0"}
@@ -140,7 +156,7 @@ def logarithmic(axes: Axes) -> None:
     axes.yaxis.set_minor_formatter(lambda value, _: "")
 
 
-def shares(axes: Axes, table: ModuleTable) -> None:
+def draw_shares(axes: Axes, table: ModuleTable) -> None:
     """Silent units and saturated pre-activations, as bars, with the limit of healthy."""
     silent = [(r.depth, r.silent) for r in table.rows if r.silent is not None]
     saturated = [
@@ -164,7 +180,7 @@ def shares_known(table: ModuleTable) -> bool:
     return table.known("act_saturated_fraction") or any(row.silent is not None for row in table.rows)
 
 
-def along(table: ModuleTable, signal: str) -> tuple[Floats, dict[str, Floats]]:
+def depths_and_courses(table: ModuleTable, signal: str) -> tuple[Floats, dict[str, Floats]]:
     """Depths of the modules that have the signal, and the parts of their courses."""
     rows = [row for row in table.rows if signal in row.courses]
     parts = {
@@ -174,7 +190,7 @@ def along(table: ModuleTable, signal: str) -> tuple[Floats, dict[str, Floats]]:
     return np.array([float(row.depth) for row in rows]), parts
 
 
-def above(values: Floats, floor: float) -> Floats:
+def clip_to_floor(values: Floats, floor: float) -> Floats:
     """What the axis can show; zeros are left out of a logarithmic one."""
     return np.where(values >= floor, values, np.nan)
 
@@ -186,7 +202,7 @@ def mark_flags(axes: Axes, table: ModuleTable, *, named: bool) -> None:
         axes.axvspan(row.depth - 0.5, row.depth + 0.5, color=color, alpha=0.08, linewidth=0)
         if named and len(table.rows) <= NAMED:
             axes.annotate(
-                plain(row.flags[0].word),
+                plain_text(row.flags[0].word),
                 (row.depth, 1.0),
                 xycoords=axes.get_xaxis_transform(),
                 xytext=(0, -3),
@@ -204,13 +220,13 @@ def name_modules(axes: Axes, table: ModuleTable) -> None:
     every = max(1, -(-len(table.rows) // NAMED))
     ticks = [row for row in table.rows if row.depth % every == 0]
     axes.set_xticks([row.depth for row in ticks])
-    names = [plain(row.module or "(the model)", 28) for row in ticks]
+    names = [plain_text(row.module or "(the model)", 28) for row in ticks]
     level = max(map(len, names)) <= 6 and len(names) <= 20
     axes.set_xticklabels(names, rotation=0 if level else 40, ha="center" if level else "right", fontsize=8)
     axes.set_xlim(-0.6, len(table.rows) - 0.4)
     axes.set_xlabel("modules, from the input to the output", fontsize=9, color=QUIET)
 
 
-def dress(axes: Axes, title: str) -> None:
+def style_axes(axes: Axes, title: str) -> None:
     house_style(axes, grid="y")
     axes.set_title(title, loc="left", fontsize=9, color=INK)

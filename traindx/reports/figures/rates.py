@@ -17,7 +17,7 @@ from traindx.reports.figures.curves import (
     QUIET,
     blank,
     house_style,
-    plain,
+    plain_text,
     write,
 )
 from traindx.vocabulary.rates import RateSearch
@@ -42,12 +42,12 @@ def figure(search: RateSearch) -> Figure:
     sweeps(first, search)
     marks(first, search)
     if search.tried:
-        tried(drawing.add_subplot(2, 1, 2, sharex=first), search)
-    drawing.suptitle(plain(rates.title(search), 100), x=0.012, ha="left", fontsize=11, color=INK)
+        draw_tried(drawing.add_subplot(2, 1, 2, sharex=first), search)
+    drawing.suptitle(plain_text(rates.title(search), 100), x=0.012, ha="left", fontsize=11, color=INK)
     return drawing
 
 
-def dress(axes: Axes, name: str) -> None:
+def style_axes(axes: Axes, name: str) -> None:
     axes.set_xscale("log")
     house_style(axes)
     axes.set_xlabel("learning rate", color=QUIET, fontsize=9)
@@ -56,7 +56,7 @@ def dress(axes: Axes, name: str) -> None:
 
 def sweeps(axes: Axes, search: RateSearch) -> None:
     """Losses as dots, smoothed as lines; what is far above the start is left out."""
-    dress(axes, "loss during the sweep")
+    style_axes(axes, "loss during the sweep")
     top = 0.0
     for i, one in enumerate(search.sweeps):
         color = PALETTE[i % len(PALETTE)]
@@ -80,13 +80,15 @@ def marks(axes: Axes, search: RateSearch) -> None:
         words = f"largest safe {labels.number(search.safe)}"
         axes.axvline(search.safe, color=GRAVE, linewidth=1.2, linestyle=(0, (4, 3)), label=words)
     if search.reason:
-        axes.set_title(plain(f"no suggestion: {search.reason}", 120), loc="left", fontsize=8, color=GRAVE)
+        axes.set_title(
+            plain_text(f"no suggestion: {search.reason}", 120), loc="left", fontsize=8, color=GRAVE
+        )
     axes.legend(fontsize=8, frameon=False, labelcolor=INK, loc="best")
 
 
-def tried(axes: Axes, search: RateSearch) -> None:
+def draw_tried(axes: Axes, search: RateSearch) -> None:
     """Final losses at constant rates; a cross at the top where it diverged."""
-    dress(axes, "final loss at a constant rate")
+    style_axes(axes, "final loss at a constant rate")
     rows = rates.rows_of(search)
     fine = [(rate, loss) for rate, loss in rows if np.isfinite(loss)]
     axes.plot([r for r, _ in fine], [v for _, v in fine], "o-", color=COLORS["plain"], markersize=4)

@@ -136,7 +136,7 @@ def smooth_line(curve: Curve, label: str) -> Line:
     return Line(label, "smooth", x, y)
 
 
-def smoothed(curve: Curve) -> list[Line]:
+def smoothed_lines(curve: Curve) -> list[Line]:
     """The smoothed line, for signals that are long enough to be worth it."""
     return [smooth_line(curve, "smoothed")] if curve.n > SPARSE else []
 
@@ -147,7 +147,7 @@ def objective_chart(run: Run, features: Features, marks: tuple[Mark, ...]) -> Ch
     if curve is None:
         return None
     raw, nonfinite = raw_line(curve)
-    return chart(run, "loss", curve.name, [raw, *smoothed(curve)], marks, nonfinite=nonfinite)
+    return chart(run, "loss", curve.name, [raw, *smoothed_lines(curve)], marks, nonfinite=nonfinite)
 
 
 def train_val_chart(run: Run, features: Features, marks: tuple[Mark, ...]) -> Chart | None:
@@ -195,7 +195,7 @@ def gradient_chart(run: Run, features: Features, marks: tuple[Mark, ...]) -> Cha
     if curve is None:
         return None
     raw, nonfinite = raw_line(curve)
-    lines = [raw, *smoothed(curve)]
+    lines = [raw, *smoothed_lines(curve)]
     return chart(run, "gradient_norm", "Gradient norm", lines, marks, y_label="L2", nonfinite=nonfinite)
 
 
@@ -231,7 +231,7 @@ def system_charts(run: Run, features: Features, marks: tuple[Mark, ...]) -> list
         curves = [c for c in map(features.curve, names) if c is not None]
         lines = [msgspec.structs.replace(raw_line(c, "plain")[0], order=k) for k, c in enumerate(curves)]
         if len(curves) == 1:
-            lines = [raw_line(curves[0])[0], *smoothed(curves[0])]
+            lines = [raw_line(curves[0])[0], *smoothed_lines(curves[0])]
         unit = UNITS[names[0]]
         if slug == "memory":
             lines = [msgspec.structs.replace(line, y=line.y / 2**30) for line in lines]

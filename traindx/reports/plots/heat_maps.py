@@ -43,7 +43,7 @@ def heat(title: str, panel: Panel) -> Heat | None:
     edges = np.linspace(0, len(panel.steps), min(COLUMNS, len(panel.steps)) + 1).round().astype(np.int64)
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log10(panel.values[:, rows])
-    levels = np.array([middle(logs[a:b]) for a, b in pairwise(edges)]).T
+    levels = np.array([middle_values(logs[a:b]) for a, b in pairwise(edges)]).T
     finite = levels[np.isfinite(levels)]
     if not len(finite):
         return None
@@ -59,7 +59,7 @@ def heat(title: str, panel: Panel) -> Heat | None:
     )
 
 
-def middle(stretch: Floats) -> Floats:
+def middle_values(stretch: Floats) -> Floats:
     """The middle of each module's values in a stretch `[n, m]`; NaN where there are none."""
     ordered = np.sort(stretch, axis=0)  # what is NaN comes last
     known = (~np.isnan(stretch)).sum(axis=0)

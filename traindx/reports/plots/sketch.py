@@ -143,7 +143,7 @@ def draw(sketch: Sketch, *, unicode: bool = True) -> tuple[list[str], list[str]]
         rows = [r if r[guide] != " " else r[:guide] + bar + r[guide + 1 :] for r in rows]
     middle = float(np.sqrt(sketch.low * sketch.high)) if sketch.log else (sketch.low + sketch.high) / 2
     values = {0: sketch.high, len(rows) // 2: middle, len(rows) - 1: sketch.low}
-    names = dict(zip(values, apart(list(values.values())), strict=True))
+    names = dict(zip(values, distinct_labels(list(values.values())), strict=True))
     margin = max(len(n) for n in names.values())
     tick, line, corner = ("┤", "─", "└") if unicode else ("|", "-", "+")
     side = "│" if unicode else "|"
@@ -160,7 +160,7 @@ def draw(sketch: Sketch, *, unicode: bool = True) -> tuple[list[str], list[str]]
     return lines, below
 
 
-def apart(values: list[float], digits: tuple[int, int] = (3, 9)) -> list[str]:
+def distinct_labels(values: list[float], digits: tuple[int, int] = (3, 9)) -> list[str]:
     """The values with the fewest digits that distinguish them, at least three."""
     fewest, most = digits
     names = [number(float(f"{v:.{fewest}g}")) for v in values]

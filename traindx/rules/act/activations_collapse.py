@@ -1,7 +1,13 @@
 """ACT004 activations-collapse."""
 
-from traindx.features.per_module.panels import at_end, before_break, named, panel, typical
-from traindx.rules.api import Evidence, Features, Iterator, Run, api, by_progress, np, rule, threshold
+from traindx.features.per_module.panels import (
+    before_break,
+    evidence_at_end,
+    name_marked_modules,
+    panel,
+    typical,
+)
+from traindx.rules.api import Evidence, Features, Iterator, Run, api, np, progress_severity, rule, threshold
 
 
 @rule(
@@ -62,7 +68,7 @@ def activations_collapse(
     passed_by = (
         following < len(flat) and bool(np.isfinite(level[[following, -1]]).all()) and not bool(flat[-1])
     )
-    severity = by_progress(features, stuck="high", unknown="medium", learns="info")
+    severity = progress_severity(features, stuck="high", unknown="medium", learns="info")
     yield Evidence(
         onset=float(found.steps[begin]),
         last=float(found.steps[-1]),
@@ -75,6 +81,6 @@ def activations_collapse(
             *("learns",) * bool(learning),
             *("beside",) * passed_by,
         ),
-        values={"where": named(found, flat)},
-        points=(at_end("act_rank", found, first, level[first], rank),),
+        values={"where": name_marked_modules(found, flat)},
+        points=(evidence_at_end("act_rank", found, first, level[first], rank),),
     )

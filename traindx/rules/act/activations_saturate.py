@@ -1,6 +1,13 @@
 """ACT002 activations-saturate."""
 
-from traindx.features.per_module.panels import after_warm_up, at_end, first_known, named, panel, typical
+from traindx.features.per_module.panels import (
+    evidence_at_end,
+    first_known,
+    name_marked_modules,
+    panel,
+    rows_after_start,
+    typical,
+)
 from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, api, np, rule, threshold
 
 
@@ -46,7 +53,7 @@ def activations_saturate(
     https://proceedings.mlr.press/v9/glorot10a.html.
     """
     found = panel(features, "act_saturated_fraction")
-    level = typical(after_warm_up(found, warm).values)
+    level = typical(rows_after_start(found, warm).values)
     outputs = run.panels.get("act_std", found).modules
     if len(outputs) > 1:
         level[[module == outputs[-1] for module in found.modules]] = np.nan
@@ -69,7 +76,7 @@ def activations_saturate(
         values={
             "share": float(level[high].min()),
             "more": " or more" if high.sum() > 1 else "",
-            "where": named(found, high),
+            "where": name_marked_modules(found, high),
         },
-        points=(at_end("act_saturated_fraction", found, worst, level[worst], share, "0..1"),),
+        points=(evidence_at_end("act_saturated_fraction", found, worst, level[worst], share, "0..1"),),
     )

@@ -61,7 +61,7 @@ def predictions_collapse(
     otherwise.
     """
     name = next(n for n in NAMES if n in run.series)
-    if features.is_game or api.young(run):
+    if features.is_game or api.is_too_short(run):
         raise CannotJudge(
             "several networks play against each other" if features.is_game else "needs 100 steps"
         )
@@ -80,7 +80,7 @@ def predictions_collapse(
     yield Evidence(
         onset=curve.step_at(begin),
         last=curve.step_at(curve.n - 1),
-        severity=api.by_progress(features, stuck="high", unknown="medium", learns="info"),
+        severity=api.progress_severity(features, stuck="high", unknown="medium", learns="info"),
         strength=1.0 if api.is_learning(features) is False else 0.5,
         aspects=("from-start" if begin == 0 else "later",),
         values={"share": share, "usual": usual},

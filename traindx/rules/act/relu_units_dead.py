@@ -1,6 +1,13 @@
 """ACT001 relu-units-dead."""
 
-from traindx.features.per_module.panels import at_end, before_break, first_known, least, named, panel
+from traindx.features.per_module.panels import (
+    before_break,
+    column_minima,
+    evidence_at_end,
+    first_known,
+    name_marked_modules,
+    panel,
+)
 from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, api, np, rule, threshold
 
 
@@ -45,7 +52,7 @@ def relu_units_dead(
     """
     found = before_break(features, panel(features, "act_zero_fraction"))
     half = found.values[int(late * len(found.values)) :]
-    share = least(half)
+    share = column_minima(half)
     if not np.isfinite(share).any():
         raise CannotJudge("too few samples were recorded to call a unit dead")
     high = np.nan_to_num(share) >= dead
@@ -60,7 +67,7 @@ def relu_units_dead(
         last=float(found.steps[-1]),
         where=found.modules[worst],
         strength=1.0 if learning is False else 0.5,
-        severity=api.by_progress(features, stuck="high", unknown="medium", learns="info"),
+        severity=api.progress_severity(features, stuck="high", unknown="medium", learns="info"),
         aspects=(
             "from-start" if start else "later",
             *("whole-layer",) * bool(share[worst] >= gone),
@@ -69,9 +76,9 @@ def relu_units_dead(
         values={
             "share": float(share[high].min()),
             "more": " or more" if high.sum() > 1 else "",
-            "where": named(found, high),
+            "where": name_marked_modules(found, high),
         },
-        points=(at_end("act_zero_fraction", found, worst, share[worst], dead, "0..1"),),
+        points=(evidence_at_end("act_zero_fraction", found, worst, share[worst], dead, "0..1"),),
     )
 
 

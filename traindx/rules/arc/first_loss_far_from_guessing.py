@@ -65,7 +65,7 @@ def first_loss_far_from_guessing(
         return
     yield Evidence(
         onset=float(curve.steps[0]),
-        severity=api.by_progress(features, stuck="medium", unknown="low", learns="info"),
+        severity=api.progress_severity(features, stuck="medium", unknown="low", learns="info"),
         strength=0.5,
         values={"first": first, "theory": theory, "which": which},
         points=(api.EvidencePoint("train/loss", float(curve.steps[0]), first, theory, "loss"),),

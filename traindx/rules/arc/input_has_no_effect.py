@@ -67,7 +67,7 @@ def input_has_no_effect(
         onset=float(ranks.steps[0]),
         last=float(ranks.steps[-1]),
         where=ranks.modules[-1],
-        severity=api.by_progress(features, stuck="high", unknown="medium", learns="info"),
+        severity=api.progress_severity(features, stuck="high", unknown="medium", learns="info"),
         points=(
             api.EvidencePoint(
                 f"act_rank/{ranks.modules[-1]}", float(ranks.steps[-1]), float(known[-1]), rank

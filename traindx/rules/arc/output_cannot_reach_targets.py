@@ -59,7 +59,7 @@ def output_cannot_reach_targets(
         what, aspect = f"the output is {low:g} for every sample", "constant"
     elif "cross_entropy" in loss and (last == "relu" or "binary" not in loss):
         looks = setup.flag("loss_input_looks_like_probabilities")
-        bound = bounded(low, high, last, edge, near) if not looks else ""
+        bound = bounding_activation(low, high, last, edge, near) if not looks else ""
         if bound not in ("relu", "sigmoid"):
             return
         what, aspect = (
@@ -68,12 +68,12 @@ def output_cannot_reach_targets(
         )
     else:
         ends = (-math.inf, math.inf) if last else (low - near, high + near)
-        outside = unreachable(run, bounded(low, high, last, edge, near), ends, beyond)
+        outside = unreachable(run, bounding_activation(low, high, last, edge, near), ends, beyond)
         if not outside:
             return
         what, aspect = f"outputs range from {low:.3g} to {high:.3g}, targets {outside}", "range"
     yield Evidence(
-        severity=api.by_progress(features, stuck="high", unknown="medium", learns="low"),
+        severity=api.progress_severity(features, stuck="high", unknown="medium", learns="low"),
         strength=1.0,
         aspects=(aspect,),
         values={"what": what},
@@ -93,7 +93,7 @@ def last_activation(run: Run) -> str:
     return modules[-1] if modules and modules[-1] in ("relu", "sigmoid", "tanh") else ""
 
 
-def bounded(low: float, high: float, last: str, edge: float, near: float) -> str:
+def bounding_activation(low: float, high: float, last: str, edge: float, near: float) -> str:
     """The activation that bounds the outputs: "relu", "sigmoid", "tanh" or "". Where its name is unknown
     (""), the bound must be reached. For a ReLU the minimum is exactly 0 and other values occur: a layer
     of zeros gives only zeros."""

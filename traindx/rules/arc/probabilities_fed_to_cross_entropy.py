@@ -1,6 +1,15 @@
 """ARC004 probabilities-fed-to-cross-entropy."""
 
-from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, by_progress, rule, threshold
+from traindx.rules.api import (
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    progress_severity,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -58,7 +67,7 @@ def probabilities_fed_to_cross_entropy(
     if single and low is not None and high is not None and high - low < spread:
         return
     yield Evidence(
-        severity=by_progress(features, stuck="high", unknown="medium", learns="medium"),
+        severity=progress_severity(features, stuck="high", unknown="medium", learns="medium"),
         aspects=("binary",) if "binary" in loss else ("no-logarithm",) if logs else (),
         values={
             "loss": loss,

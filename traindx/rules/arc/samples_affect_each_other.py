@@ -48,7 +48,7 @@ def samples_affect_each_other(
     if found <= any_at_all:
         return
     yield Evidence(
-        severity=api.by_progress(features, stuck="high", unknown="high", learns="medium"),
+        severity=api.progress_severity(features, stuck="high", unknown="high", learns="medium"),
         values={"found": found, "checked": checked},
         points=(api.EvidencePoint("leak_pairs", None, found, 0.0, "pairs"),),
     )

@@ -1,6 +1,15 @@
 """ARC013 scores-fed-to-nll-loss."""
 
-from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, by_progress, rule, threshold
+from traindx.rules.api import (
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    progress_severity,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -45,7 +54,9 @@ def scores_fed_to_nll_loss(
         return
     raw = high > most
     yield Evidence(
-        severity="high" if raw else by_progress(features, stuck="high", unknown="medium", learns="medium"),
+        severity="high"
+        if raw
+        else progress_severity(features, stuck="high", unknown="medium", learns="medium"),
         aspects=("scores",) if raw else ("other-dimension",),
         values={
             "loss": loss,

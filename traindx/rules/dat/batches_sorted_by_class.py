@@ -42,7 +42,7 @@ def batches_sorted_by_class(
     if found is None or found < purity:
         return
     yield Evidence(
-        severity=api.by_progress(features, stuck="high", unknown="medium", learns="medium"),
+        severity=api.progress_severity(features, stuck="high", unknown="medium", learns="medium"),
         values={"purity": found},
         points=(api.EvidencePoint("batch_class_purity", None, found, 0.0, "0..1"),),
     )

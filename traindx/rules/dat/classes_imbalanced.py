@@ -57,7 +57,7 @@ def classes_imbalanced(
     yield Evidence(
         severity="info"
         if weighted
-        else api.by_progress(features, stuck="medium", unknown="low", learns="low"),
+        else api.progress_severity(features, stuck="medium", unknown="low", learns="low"),
         strength=1 / 4 if weighted else 1.0,
         aspects=("weighted",) if weighted else (),
         values={"ratio": times},

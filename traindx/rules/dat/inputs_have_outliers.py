@@ -1,6 +1,15 @@
 """DAT003 inputs-have-outliers."""
 
-from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, by_progress, rule, threshold
+from traindx.rules.api import (
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    progress_severity,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -54,7 +63,7 @@ def inputs_have_outliers(
     if (outliers < share and not far) or coded:  # the ones of rare letters are no outliers
         return
     yield Evidence(
-        severity=by_progress(features, stuck="medium", unknown="medium", learns="info"),
+        severity=progress_severity(features, stuck="medium", unknown="medium", learns="info"),
         strength=1.0 if outliers >= share and far else 0.5,
         aspects=("far",) if far else (),
         values={"what": farthest_values(run, outliers, largest)},

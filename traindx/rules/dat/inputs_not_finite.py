@@ -1,6 +1,15 @@
 """DAT001 inputs-not-finite."""
 
-from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, by_progress, rule, threshold
+from traindx.rules.api import (
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    progress_severity,
+    rule,
+    threshold,
+)
 
 GIVEN = ("inputs", "targets")  # the parts of a batch
 
@@ -47,7 +56,7 @@ def inputs_not_finite(
     if count is None or count <= any_at_all:
         return
     yield Evidence(
-        severity=by_progress(features, stuck="critical", unknown="high", learns="low"),
+        severity=progress_severity(features, stuck="critical", unknown="high", learns="low"),
         strength=1.0,
         values={"count": count},
         points=(EvidencePoint("inputs_nonfinite", None, count, 0.0, "values"),),

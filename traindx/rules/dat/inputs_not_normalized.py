@@ -64,7 +64,7 @@ def inputs_not_normalized(
     if not how:
         return
     yield Evidence(
-        severity=api.by_progress(features, stuck="high", unknown=severity_unknown(run), learns="info"),
+        severity=api.progress_severity(features, stuck="high", unknown=severity_unknown(run), learns="info"),
         strength=1.0 if api.is_learning(features) is False else 0.5,
         aspects=(how.split()[0],),
         values={"how": how, "mean": mean, "spread": spread},

@@ -50,7 +50,7 @@ def labels_ill_formed(
     https://docs.pytorch.org/docs/stable/generated/torch.nn.CrossEntropyLoss.html.
     """
     seen = sorted(
-        (*padding(run, filled), *problems(run, two, any_at_all)),
+        (*padding_evidence(run, filled), *problems(run, two, any_at_all)),
         key=lambda s: ("high", "medium", "info").index(s[0]),
     )
     for severity, aspect, words, number, fact in seen:
@@ -63,7 +63,7 @@ def labels_ill_formed(
         )
 
 
-def padding(run: Run, filled: float) -> Iterator[Seen]:
+def padding_evidence(run: Run, filled: float) -> Iterator[Seen]:
     """Padding among the targets that a loss counts."""
     share = run.setup.number("padding_share") or 0.0
     if share >= filled:

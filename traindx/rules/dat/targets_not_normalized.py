@@ -47,7 +47,7 @@ def targets_not_normalized(
     if not (big or tiny):
         return
     yield Evidence(
-        severity=api.by_progress(
+        severity=api.progress_severity(
             features, stuck="high", unknown="info" if setup.flag("data_is_raw") else "medium", learns="info"
         ),
         strength=1.0 if api.is_learning(features) is False else 0.5,

@@ -4,11 +4,11 @@ import math
 
 from traindx.features.performance.processes import (
     DATA_PARALLEL,
-    apart,
-    by_rank,
-    exchanged,
+    exchanged_mean,
     is_scale_free,
     ranks_of,
+    series_by_rank,
+    spread_over_ranks,
 )
 from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, api, rule, threshold
 
@@ -53,10 +53,14 @@ def batch_grows_with_ranks(
     setup, ranks = run.setup, int(run.setup.number("world_size") or 0)
     if ranks < least or len(ranks_of(run)) != ranks:
         raise CannotJudge("not all processes were recorded")
-    if setup.word("wrapper") not in DATA_PARALLEL and exchanged(features) is None:
+    if setup.word("wrapper") not in DATA_PARALLEL and exchanged_mean(features) is None:
         raise CannotJudge("the processes are not known to train on different data")
-    losses = by_rank(features, "train/loss")
-    if losses is not None and len(losses.steps) and float((apart(losses.values) == 0).mean()) >= alike:
+    losses = series_by_rank(features, "train/loss")
+    if (
+        losses is not None
+        and len(losses.steps)
+        and float((spread_over_ranks(losses.values) == 0).mean()) >= alike
+    ):
         return  # they read the same samples, so the batch does not grow
     sizes, rates = features.curve("batch_size"), features.curve("lr")
     own = float(api.median(sizes.values)) if sizes is not None and sizes.n else setup.number("batch_size")

@@ -1,6 +1,6 @@
 """DST005 gradients-are-not-averaged."""
 
-from traindx.features.performance.processes import exchanged, is_scale_free
+from traindx.features.performance.processes import exchanged_mean, is_scale_free
 from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, api, np, rule, threshold
 
 WAYS = {
@@ -57,7 +57,7 @@ def gradients_are_not_averaged(
         raise CannotJudge("whether the loss is a mean over the samples is not known")
     if "loss_scale" in run.series or setup.number("clip_value"):
         raise CannotJudge("gradients are scaled or clipped between the backward pass and the step")
-    found = exchanged(features)
+    found = exchanged_mean(features)
     if found is None or len(found.steps) < least:
         raise CannotJudge("needs the sums over gradients of all processes, which were not recorded")
     before = divided_before(run)

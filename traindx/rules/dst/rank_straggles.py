@@ -8,9 +8,9 @@ from traindx.features.performance.level_shifts import start_up
 from traindx.features.performance.processes import (
     ByRank,
     above_others,
-    by_rank,
-    count_apart,
+    lagging_count,
     longest_stretch,
+    series_by_rank,
 )
 from traindx.rules.api import Evidence, Features, Iterator, Run, api, median, np, rule, threshold
 
@@ -67,7 +67,7 @@ def rank_straggles(
     Jiang et al. (2024), MegaScale, https://arxiv.org/abs/2402.15627; Wu et al. (2024), FALCON,
     https://arxiv.org/abs/2410.12588.
     """
-    if count_apart(run, start) is not None:
+    if lagging_count(run, start) is not None:
         raise api.CannotJudge("the ranks count different steps")
     length = step_seconds(features)
     judged = [
@@ -97,7 +97,7 @@ def rank_straggles(
 
 def step_seconds(features: Features) -> float:
     """The typical time of a step; 0 where it is not known."""
-    step = by_rank(features, "time/step")
+    step = series_by_rank(features, "time/step")
     if step is not None and len(step.steps):
         return float(median(step.values))
     alone = features.curve("time/step")
@@ -120,8 +120,8 @@ class Lag(msgspec.Struct, frozen=True):
 
 def phases(features: Features) -> list[ByRank]:
     """The times before the exchange at each step, where two or more ranks recorded them."""
-    data, step, forward = (by_rank(features, f"time/{name}") for name in ("data", "step", "forward"))
-    backward, own = by_rank(features, "time/backward"), None
+    data, step, forward = (series_by_rank(features, f"time/{name}") for name in ("data", "step", "forward"))
+    backward, own = series_by_rank(features, "time/backward"), None
     if step is not None and backward is not None and step.ranks == backward.ranks:
         steps, i, j = np.intersect1d(step.steps, backward.steps, return_indices=True)
         own = ByRank(

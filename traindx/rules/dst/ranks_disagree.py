@@ -2,7 +2,13 @@
 
 import msgspec
 
-from traindx.features.performance.processes import Count, apart, by_rank, count_apart, panels_by_rank
+from traindx.features.performance.processes import (
+    Count,
+    lagging_count,
+    panels_by_rank,
+    series_by_rank,
+    spread_over_ranks,
+)
 from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, api, np, rule, threshold
 
 STEPS = "rank {rank} has made {own:g} steps while another has made {other:g}"
@@ -53,7 +59,7 @@ def ranks_disagree(
     """
     if in_parts(run) or same_losses(features):
         raise CannotJudge("the processes hold parts of one model")
-    count = count_apart(run, steps)
+    count = lagging_count(run, steps)
     if count is not None:
         yield fewer_steps(run, count)
         return
@@ -109,20 +115,28 @@ def in_parts(run: Run) -> bool:
 
 def same_losses(features: Features) -> bool:
     """Whether all ranks have exactly the same losses: then they process the same samples together."""
-    losses = by_rank(features, "train/loss")
-    return losses is not None and len(losses.steps) > 0 and not apart(losses.values).any()
+    losses = series_by_rank(features, "train/loss")
+    return losses is not None and len(losses.steps) > 0 and not spread_over_ranks(losses.values).any()
 
 
 def gradient_difference(features: Features) -> Difference | None:
-    norms = by_rank(features, "grad_norm")
-    return None if norms is None else Difference("gradients", "grad_norm", norms.steps, apart(norms.values))
+    norms = series_by_rank(features, "grad_norm")
+    return (
+        None
+        if norms is None
+        else Difference("gradients", "grad_norm", norms.steps, spread_over_ranks(norms.values))
+    )
 
 
 def weight_difference(run: Run, features: Features) -> Difference | None:
     """The module that differs most at each step, or the whole norm."""
     steps, panels = panels_by_rank(run, "weight_norm")
-    norms = by_rank(features, "weight_norm")
+    norms = series_by_rank(features, "weight_norm")
     if panels and next(iter(panels.values())).size:
         values = np.stack([np.nan_to_num(panel, posinf=0.0) for panel in panels.values()])
-        return Difference("weights", "weight_norm", steps, apart(values).max(axis=1))
-    return None if norms is None else Difference("weights", "weight_norm", norms.steps, apart(norms.values))
+        return Difference("weights", "weight_norm", steps, spread_over_ranks(values).max(axis=1))
+    return (
+        None
+        if norms is None
+        else Difference("weights", "weight_norm", norms.steps, spread_over_ranks(norms.values))
+    )

@@ -1,6 +1,6 @@
 """DST004 ranks-see-same-data."""
 
-from traindx.features.performance.processes import DATA_PARALLEL, apart, by_rank
+from traindx.features.performance.processes import DATA_PARALLEL, series_by_rank, spread_over_ranks
 from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
@@ -43,12 +43,12 @@ def ranks_see_same_data(
     """
     if run.setup.word("wrapper").lower() not in DATA_PARALLEL:
         raise CannotJudge("the processes are not known to train on different data")
-    losses = by_rank(features, "train/loss")
+    losses = series_by_rank(features, "train/loss")
     if losses is None or len(losses.steps) < least:
         raise CannotJudge(
             f"needs the training loss of two ranks at {least:.0f} steps, which were not recorded"
         )
-    share = float((apart(losses.values) == 0).mean())
+    share = float((spread_over_ranks(losses.values) == 0).mean())
     if share < often:
         return
     last = float(losses.steps[-1])

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from traindx.features.curves.generalization import reached
+from traindx.features.curves.generalization import index_reaching
 from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, api, median, np, rule, threshold
 
 HELD_OUT = 12  # evaluations that show the trend of a validation loss
@@ -119,7 +119,7 @@ def held_out_is_worse(features: Features, state: State, gap: float) -> bool:
 def still_falls(state: State, share: float) -> bool:
     """Whether the last half still makes a large part of the gain, beyond noise, so that nothing has leveled
     off."""
-    late = api.slope(state.curve.oriented[state.curve.n // 2 :])
+    late = api.slope(state.curve.as_loss[state.curve.n // 2 :])
     return bool(-late.change > share * (state.start - state.end) > 0 and late.z < -2)
 
 
@@ -169,7 +169,7 @@ def evidence(state: State, kind: tuple[str, api.Severity]) -> Evidence:
     if state.accuracy is not None:
         points.append(api.EvidencePoint("accuracy", last, state.accuracy))
     return Evidence(
-        onset=curve.step_at(reached(curve.trend, 0.5)),
+        onset=curve.step_at(index_reaching(curve.trend, 0.5)),
         last=last,
         where=curve.name,
         strength=float(np.clip(1 - max(state.progress, 0), 0.5, 1)),

@@ -14,13 +14,13 @@ from traindx.rules.api import (
     Iterator,
     Run,
     is_late,
+    is_too_short,
     np,
     rule,
     scale_of,
     scores,
     threshold,
     words_of,
-    young,
 )
 
 SOME, PERCENT = 5, 100  # points that distinguish shares from percentages
@@ -89,17 +89,19 @@ def metric_constant_or_impossible(
     if not seen:
         raise CannotJudge("needs a loss or a score with finite values")
     for curve in seen:
-        if text := impossible(curve, absurd, slack):
+        if text := describe_impossible(curve, absurd, slack):
             yield evidence(curve, text, "high", ("impossible",))
             return
     late = is_late(features, epochs, steps)
     enough = [c for c in seen if c.n >= least or (c.n >= least - 1 and nothing_right(c))]
     settled = [c for c in enough if np.all(np.isfinite(c.raw.values[-int(least) :]))]
-    faults = (fault for curve in settled for fault in stuck(run, features, curve, (least, fell), late))
+    faults = (
+        fault for curve in settled for fault in stuck_evidence(run, features, curve, (least, fell), late)
+    )
     yield from islice(chain(below_zero(features, below), faults), 1)
 
 
-def stuck(
+def stuck_evidence(
     run: Run, features: Features, curve: Curve, bounds: tuple[float, float], late: bool
 ) -> Iterator[Evidence]:
     """What is wrong with a curve that does not move any more, the most certain fault first."""
@@ -107,7 +109,7 @@ def stuck(
     total = curve.name in TOTALS
     if total and not features.is_reinforcement:  # the loss of an agent is about 0 by construction
         yield from zeros(features, curve, least)
-    if vanished(curve, fell):
+    if vanishes_at_once(curve, fell):
         text = f"{curve.name} falls to exactly 0 from one point to the next and stays there"
         yield evidence(curve, text, "high", ("zero",))
     same = repeats(curve)
@@ -115,7 +117,7 @@ def stuck(
         return
     marks = ("said", "trained" if curve.name.startswith("train/") else "held-out")
     asked = not total and "metric-constant-or-impossible" in run.setup.word("symptoms").split(",")
-    if asked or ((late or curve.values[-1] != 0) and (total or not young(run))):
+    if asked or ((late or curve.values[-1] != 0) and (total or not is_too_short(run))):
         value = float(curve.values[-1])
         ending = (
             None if same == curve.n else f"{curve.name} is exactly {value:.6g} in its last {same} points"
@@ -184,7 +186,7 @@ def judged_curves(features: Features) -> Iterator[Curve]:
         yield from scores(features, split, 1)
 
 
-def impossible(curve: Curve, absurd: float, slack: float) -> str:
+def describe_impossible(curve: Curve, absurd: float, slack: float) -> str:
     """A sentence about a value that the metric cannot have ("" if there is none)."""
     low, high = float(curve.values.min()), float(curve.values.max())
     if curve.name.endswith("loss"):
@@ -222,7 +224,7 @@ def below_zero(features: Features, times: float) -> Iterator[Evidence]:
             yield evidence(curve, text, "high", ("impossible", "below-zero"))
 
 
-def vanished(curve: Curve, fell: float) -> bool:
+def vanishes_at_once(curve: Curve, fell: float) -> bool:
     """Whether a loss falls from a large part of its first value to exactly 0 in one step, and stays there. A
     hinge loss is 0 for some batches from early on, and a loss that is printed with few digits comes near 0 before."""
     moving = np.flatnonzero(curve.values)

@@ -79,8 +79,8 @@ def changes_since(loss: Curve, metric: Curve, start: int, sure: float) -> Apart 
     since = int(np.searchsorted(metric.steps, loss.step_at(start)))
     if min(loss.n - start, metric.n - since) < 4 or not loss.span or not metric.span:
         return None
-    a = api.slope(loss.oriented[start:])
-    b = api.slope(metric.oriented[since:]) if abs(a.z) >= sure else a
+    a = api.slope(loss.as_loss[start:])
+    b = api.slope(metric.as_loss[since:]) if abs(a.z) >= sure else a
     if min(abs(a.z), abs(b.z)) < sure:
         return None
     return Apart(loss, metric, start, a.change / loss.span, b.change / metric.span)

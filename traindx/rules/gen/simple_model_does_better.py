@@ -70,7 +70,7 @@ def simple_model_does_better(
         return  # the training data are made harder on purpose
     named = aspects(found)
     yield Evidence(
-        severity="medium" if NOTHING in named and not api.young(run) else "low",
+        severity="medium" if NOTHING in named and not api.is_too_short(run) else "low",
         strength=1.0 if found.share < half else 1 / 2,
         aspects=named,
         values={"which": WORDS[found.which], "samples": "the training samples", "simple": found.simple,

@@ -55,11 +55,11 @@ def validation_beats_training(
         )
     for pair in candidates[:1]:
         half = pair.val.n // 2
-        gap = (pair.train_at_val() - pair.val.oriented)[half:]
+        gap = (pair.train_at_val() - pair.val.as_loss)[half:]
         level = float(median(gap))
         share = level / max(float(pair.train.span), float(np.finfo(np.float64).tiny))
         if level > noise * api.robust_sigma(gap) and share >= size and pair.train.span > 0:
-            visible = level >= size * abs(float(median(pair.val.oriented[half:])))
+            visible = level >= size * abs(float(median(pair.val.as_loss[half:])))
             dropped = (run.setup.number("dropout") or 0.0) >= much
             yield evidence(pair, half, level, share >= large and visible, weak if dropped else 1.0)
 

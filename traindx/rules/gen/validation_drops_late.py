@@ -2,7 +2,7 @@
 
 import msgspec
 
-from traindx.features.curves.generalization import BLOCKS, reached, reached_again, valley_noise
+from traindx.features.curves.generalization import BLOCKS, index_of_return, index_reaching, valley_noise
 from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Pair, Run, api, np, rule, threshold
 
 MIN_POINTS = 10
@@ -80,7 +80,7 @@ def validation_drops_late(
 def training_lasts(train: api.Curve, progress: float) -> bool:
     """Whether training kept what it had learned all the time. Otherwise both only recovered from a
     setback."""
-    since = train.trend[reached(train.trend, progress) :]
+    since = train.trend[index_reaching(train.trend, progress) :]
     kept = float(np.mean(since <= train.best + train.span / 2)) >= progress
     return kept and train.end <= train.best + 2 * (1 - progress) * train.span
 
@@ -88,15 +88,15 @@ def training_lasts(train: api.Curve, progress: float) -> bool:
 def largest_fall(pair: Pair, progress: float) -> Drop:
     """The largest fall of the validation curve after training had converged."""
     curve = pair.val
-    done = pair.train.step_at(reached(pair.train.trend, progress))
+    done = pair.train.step_at(index_reaching(pair.train.trend, progress))
     y = curve.trend
     start = min(int(np.searchsorted(curve.steps, done)), curve.n - 1)
     top = start + int(np.argmax(y[start:]))
     end = float(y[top:].min())
-    halfway = min(reached_again(y, (float(y[top]) + end) / 2, top), curve.n - 1)
+    halfway = min(index_of_return(y, (float(y[top]) + end) / 2, top), curve.n - 1)
     # The trend smooths away a fall at the first point.
-    whole = max(float(np.ptp(y)), float(curve.oriented[0]) - end)
-    coarse = api.block_medians(curve.oriented[top:], BLOCKS)
+    whole = max(float(np.ptp(y)), float(curve.as_loss[0]) - end)
+    coarse = api.block_medians(curve.as_loss[top:], BLOCKS)
     return Drop(
         done=done,
         halfway=curve.step_at(halfway),

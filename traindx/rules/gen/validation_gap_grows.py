@@ -55,7 +55,7 @@ def validation_gap_grows(
     Of three evaluations, each must be worse than the one before, by 10 % together, while training falls by more
     (low). Of two, the loss must rise and training fall by half (low). Otherwise two weaker signs are reported:
 
-    - `stalled`: validation has not improved for half of the run while the training loss fell to a third of
+    - `stalled_evidence`: validation has not improved for half of the run while the training loss fell to a third of
       it (a half, if it fell by a quarter meanwhile) or less (low; medium from a tenth).
     - `wide`: the gap at the end does not close. The validation loss is at least 3 times the training loss
       (medium: 10 times), or the accuracy 0.15 lower (medium: 0.4, or 0.3 in a single evaluation where training
@@ -87,22 +87,22 @@ def validation_gap_grows(
     seen = [s for p in candidates if (s := measured_rise(p)) is not None]
     bars, sizes = (noise, relative, lost, least), (strong, mild, lost)
     seen = [s for s in seen if gets_worse(s, bars, order) and rises_alone(s, shared)]
-    risen, parts = worst(seen, candidates)
+    risen, parts = worst_rise(seen, candidates)
     signs: list[Evidence | None] = [
-        evidence(s, improves(features, s), holds(features, s, order), parts, *sizes) for s in risen
+        evidence(s, improves(features, s), score_holds(features, s, order), parts, *sizes) for s in risen
     ]
     # Near a perfect score a training loss near zero makes any ratio of losses large.
     huge = np.inf if api.best_skill(features, ("val/",)) > 1 - apart else huge
     if not risen:
         signs = [each_time(p, relative, strong) for p in few[: not candidates]]
-        signs += [stalled(p, wide, huge, relative) for p in candidates[:1]]
+        signs += [stalled_evidence(p, wide, huge, relative) for p in candidates[:1]]
     if not run.boosted:  # trees fit their samples ever closer, also where validation stays at its best
         far = [p for p in few if not risen or p.val.sign < 0]
         signs += [wide_gap(features, p, (wide, huge, apart, torn), relative) for p in far]
     yield from sorted(filter(None, signs), key=lambda s: api.SEVERITIES.index(s.severity or "low"))[:1]
 
 
-def worst(seen: list[Seen], candidates: list[Pair]) -> tuple[list[Seen], bool]:
+def worst_rise(seen: list[Seen], candidates: list[Pair]) -> tuple[list[Seen], bool]:
     """The largest of the rises, if any, losses first, and whether it is that of a part while the whole does not rise.
     Of many scores (one per class) some get worse while most improve."""
     losses = [s for s in seen if "loss" in s.pair.val.name]
@@ -114,7 +114,7 @@ def worst(seen: list[Seen], candidates: list[Pair]) -> tuple[list[Seen], bool]:
 
 
 def measured_rise(pair: Pair) -> Seen | None:
-    rise = curves.rise_after_low(pair.val.oriented)
+    rise = curves.rise_after_low(pair.val.as_loss)
     if rise is None:
         return None
     train = pair.train_at_val()
@@ -122,13 +122,13 @@ def measured_rise(pair: Pair) -> Seen | None:
     nothing = 0.0 if scale is None else abs(rise.low * pair.val.sign - (scale.nothing or 0.0))
     # A score that is best at the first evaluation had improved before it.
     improvement = max(rise.first - rise.low, pair.train.span if pair.same else 0) or nothing
-    level = abs(rise.low) if np.sign(pair.val.oriented).min() == np.sign(pair.val.oriented).max() else np.inf
+    level = abs(rise.low) if np.sign(pair.val.as_loss).min() == np.sign(pair.val.as_loss).max() else np.inf
     tiny = np.finfo(np.float64).tiny
     with np.errstate(over="ignore"):  # a rise from zero has an infinite ratio
         return Seen(pair, rise, train, rise.size / max(level, tiny), rise.size / max(improvement, tiny))
 
 
-def grew(
+def is_clear_rise(
     seen: Seen,
     noise: float,
     relative: float,
@@ -147,7 +147,7 @@ def grew(
     ordered = seen.rise.order >= sorted_ and seen.rise.after > 4 and seen.relative >= relative
     large = (seen.relative >= visible or ordered) and seen.rise.apart >= ranked  # even if it scatters much
     if few <= seen.rise.after and doubled <= seen.relative < np.inf:
-        later = seen.pair.val.oriented[seen.rise.at + 1 :]
+        later = seen.pair.val.as_loss[seen.rise.at + 1 :]
         large |= bool(later.min() > (1 + visible) * seen.rise.low > 0)
     if seen.rise.after < 2 or (seen.rise.z < noise and not large) or seen.lost < least:
         return False
@@ -159,7 +159,7 @@ def grew(
 
 def gets_worse(seen: Seen, bars: tuple[float, float, float, float], order: float) -> bool:
     """Whether a rise is clear and stays."""
-    return far_above(seen) or (grew(seen, *bars) and lasts(seen.rise, order))
+    return far_above(seen) or (is_clear_rise(seen, *bars) and rise_lasts(seen.rise, order))
 
 
 def far_above(
@@ -170,12 +170,12 @@ def far_above(
     few: float = threshold(3, "points", "theory", "one or two high evaluations may be outliers"),
 ) -> bool:
     """Whether every later value is far above the lowest one, however much they scatter among themselves."""
-    later, low = seen.pair.val.oriented[seen.rise.at + 1 :], seen.rise.low
+    later, low = seen.pair.val.as_loss[seen.rise.at + 1 :], seen.rise.low
     enough = seen.rise.after >= few and doubled <= seen.relative < np.inf
     return enough and bool(later.min() > (1 + visible) * low > 0)
 
 
-def lasts(rise: curves.Rise, order: float) -> bool:
+def rise_lasts(rise: curves.Rise, order: float) -> bool:
     """Whether the later points stay up, and rise in order if there are too few for a level."""
     stays = rise.share_kept >= 0.5 and rise.above >= 0.5
     return stays and (rise.order >= order or rise.after > 4)
@@ -216,7 +216,7 @@ def improves(
 
 def each_time(pair: Pair, least: float, half: float) -> Evidence | None:
     """A validation loss that rises at each of three evaluations of a short fine-tuning, or by much in two."""
-    val, train = pair.val.oriented, pair.train.oriented
+    val, train = pair.val.as_loss, pair.train.as_loss
     if len(val) not in (2, 3) or len(train) < 2 or min(val.min(), train.min()) <= 0:
         return None
     rises, fall = np.diff(val) / val[:-1], 1 - float(train[-1] / train[0])
@@ -231,18 +231,18 @@ def each_time(pair: Pair, least: float, half: float) -> Evidence | None:
     )  # fmt: skip
 
 
-def stalled(
+def stalled_evidence(
     pair: Pair, wide: float, huge: float, least: float,
     *, apart: float = threshold(2.0, "x the training loss", "convention", "enough if it fell by a quarter"),
 ) -> Evidence | None:  # fmt: skip
     """A validation loss that is level over the second half of the run while the training loss falls far
     below it."""
-    val, train = pair.val.oriented, pair.train_at_val()
+    val, train = pair.val.as_loss, pair.train_at_val()
     half = len(val) // 2
     if not pair.same or len(val) < 4 or min(val.min(), train.min()) <= 0:
         return None
     if len(val) < 4 * 4:
-        return unmoved(pair, val, train, least)
+        return unmoved_evidence(pair, val, train, least)
     quarter = half // 2
     before, after = float(median(val[half - quarter : half + 1])), float(median(val[-quarter:]))
     then, now = float(median(train[half - quarter : half + 1])), float(median(train[-quarter:]))
@@ -262,7 +262,7 @@ def stalled(
     )  # fmt: skip
 
 
-def unmoved(pair: Pair, val: api.Floats, train: api.Floats, least: float) -> Evidence | None:
+def unmoved_evidence(pair: Pair, val: api.Floats, train: api.Floats, least: float) -> Evidence | None:
     """A validation loss that did not change in a few evaluations, or was best in the first half of them, while
     training fell below it."""
     # The training mean of the first epoch contains the first descent, of which validation saw only the end.
@@ -322,7 +322,7 @@ def start_of_rise(
     close: float = threshold(0.02, "of the run from the turn", "convention", "the same in a long run"),
 ) -> tuple[int, bool]:
     """Where a rise begins, and whether that is the lowest value of all, which must be near the turn."""
-    lowest, n = int(np.argmin(seen.pair.val.oriented)), seen.pair.val.n
+    lowest, n = int(np.argmin(seen.pair.val.as_loss)), seen.pair.val.n
     # A lowest value far from the turn is a single outlier.
     exact = abs(lowest - seen.rise.at) <= max(near, close * n)
     return lowest if exact else seen.rise.at, exact
@@ -335,13 +335,13 @@ def training_course(seen: Seen, turn: int, outlier: bool) -> tuple[float, float,
     level = float(seen.train[turn]), ends(seen)[1]
     if outlier:
         return (*level, " (medians at the end)")
-    if seen.pair.val.n > 2 * 4 and seen.train is not train.oriented:
+    if seen.pair.val.n > 2 * 4 and seen.train is not train.as_loss:
         return (*level, " (trend)")  # batch losses scatter too much to be compared
     then, now = train.at_steps(seen.pair.val.steps[[turn, -1]]) * train.sign
     return float(then), float(now), ""
 
 
-def holds(
+def score_holds(
     features: Features,
     seen: Seen,
     order: float,
@@ -378,7 +378,7 @@ def evidence(
     turn, exact = start_of_rise(seen)
     at, last = pair.val.step_at(turn), pair.val.step_at(pair.val.n - 1)
     low = float(pair.val.values[turn])  # The last point is clearer than a median, unless it is an outlier.
-    outlier = float(pair.val.oriented[-1]) - low * sign < rise.size / 2
+    outlier = float(pair.val.as_loss[-1]) - low * sign < rise.size / 2
     end = rise.end * sign if outlier else float(pair.val.values[-1])
     then, now, ends_are = training_course(seen, turn, outlier)
     begun = int(np.searchsorted(pair.train.steps, at, side="right")) - 1
@@ -390,7 +390,7 @@ def evidence(
         values={
             "signal": pair.val.name, "moved": "rose" if sign > 0 else "fell", "low": low, "at": at,
             "near": "at" if exact else "around", "end": end, "other": pair.train.name,
-            "course": curves.course(then * other, now * other), "ends": ends_are,
+            "course": curves.describe_course(then * other, now * other), "ends": ends_are,
         },
         points=(
             pair.val.point(turn), pair.val.point(-1, end * sign, low * sign),

@@ -64,7 +64,7 @@ def validation_missing(
     seen = passes_over_data(run, features)
     if seen is None:
         raise CannotJudge("needs the number of epochs, because data that are seen once are not memorized")
-    if seen >= passes and objective.oriented[0] - objective.end > learned * objective.noise:
+    if seen >= passes and objective.as_loss[0] - objective.end > learned * objective.noise:
         last = objective.step_at(objective.n - 1)
         yield Evidence(
             last=last,

@@ -53,7 +53,7 @@ def validation_rises_then_falls(
             f"needs a metric on training and validation data, with at least {MIN_POINTS} points of each"
         )
     for pair in candidates:
-        seen = hump(pair.val.oriented)
+        seen = hump(pair.val.as_loss)
         if seen is None or not is_clear(seen, noise, height, width) or not descends(seen, dip, back):
             continue
         if not training_shares(pair, seen, shared):

@@ -61,7 +61,7 @@ def curvature_beyond_stability(
     yield Evidence(
         onset=curve.step_at(over),
         last=curve.step_at(curve.n - 1),
-        severity=api.by_progress(features, stuck="high", unknown="medium", learns="info"),
+        severity=api.progress_severity(features, stuck="high", unknown="medium", learns="info"),
         strength=1.0 if api.is_learning(features) is False else 0.5,
         values={
             "rate": float(median(rate)),

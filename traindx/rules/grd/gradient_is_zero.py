@@ -3,7 +3,7 @@
 from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, api, rule, threshold
 
 
-def usual(values: api.Floats, start: int, stop: int, rows: int) -> float:
+def usual_norm(values: api.Floats, start: int, stop: int, rows: int) -> float:
     """The level of the norm before the zeros from `start` to `stop`, or after them if they come first."""
     around = values[max(0, start - rows) : start] if start else values[stop : stop + rows]
     return float(api.median(around)) if len(around) else 0.0
@@ -51,23 +51,23 @@ def gradient_is_zero(
     norm, objective = features.needed_curve("grad_norm"), features.objective
     values, positive = norm.values, norm.values[norm.values > 0]
     absent = len(positive) == 0
-    if absent and (objective is None or api.improved(objective, share=learnt, score=score)):
+    if absent and (objective is None or api.has_improved(objective, share=learnt, score=score)):
         raise CannotJudge(
             "the gradient norm is 0 in every row although the loss moves, so it was not recorded"
         )
-    if objective is not None and api.shed(objective) >= done:
+    if objective is not None and api.share_lost(objective) >= done:
         return
     least = printed * api.printed_step(positive)
     found = [
         (a, b)
         for a, b in api.stretches(values == 0, int(rows))
-        if absent or usual(values, a, b, int(rows)) > least
+        if absent or usual_norm(values, a, b, int(rows)) > least
     ]
     if not found:
         return
     start, stop = found[-1] if found[-1][1] == norm.n else max(found, key=lambda r: r[1] - r[0])
     lasting = stop == norm.n
-    before = usual(values, start, stop, int(rows))
+    before = usual_norm(values, start, stop, int(rows))
     yield Evidence(
         onset=norm.step_at(start),
         last=norm.step_at(stop - 1),

@@ -58,7 +58,7 @@ def gradient_norm_explodes(
     for start, stop in api.far_above(values, level, factor=factor, rows=int(rows), ended=ended):
         peak = start + int(np.argmax(values[start:stop]))
         times, at_end = float(values[peak]) / level, stop == len(values)
-        lost = judged is not None and api.worsened_after(
+        lost = judged is not None and api.is_worse_after(
             judged, float(steps[start]), share=worse, score=score
         )
         if lost or (at_end and (ended or (objective is None and times >= alone))):

@@ -56,7 +56,7 @@ def gradient_norm_grows(
     times = seen.last / level
     if times < ratio or seen.correlation < steady or api.slope(np.log(values)).z < significant:
         return
-    lost = objective is not None and api.worsened_after(objective, float(steps[0]), share=worse, score=score)
+    lost = objective is not None and api.is_worse_after(objective, float(steps[0]), share=worse, score=score)
     if lost and times >= explodes:
         return
     better = objective is not None and objective.start - objective.end > score * objective.noise

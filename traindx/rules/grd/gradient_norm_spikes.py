@@ -10,7 +10,7 @@ def loss_answers(objective: Curve | None, first: float, last: float, jump: float
         return False
     a = max(int(np.searchsorted(objective.steps, first)) - 1, 0)
     b = int(np.searchsorted(objective.steps, last, side="right")) + 1
-    window = objective.oriented[a:b]
+    window = objective.as_loss[a:b]
     return len(window) > 1 and float(window.max() - window[0]) > jump * abs(float(window[0]))
 
 
@@ -22,8 +22,8 @@ def ends_well(objective: Curve | None, lost: float) -> bool:
     if gained > 0 and objective.end <= objective.best + lost * gained:
         return True
     # An excerpt around a spike begins at the level that the loss comes back to.
-    height = float(objective.oriented.max()) - objective.start
-    return height > max(gained, 0.0) and float(objective.oriented[-1]) - objective.start <= lost * height
+    height = float(objective.as_loss.max()) - objective.start
+    return height > max(gained, 0.0) and float(objective.as_loss[-1]) - objective.start <= lost * height
 
 
 @rule(

@@ -1,6 +1,17 @@
 """GRD005 gradient-norm-vanishes."""
 
-from traindx.rules.api import Evidence, Features, Iterator, Run, api, improved, median, np, rule, threshold
+from traindx.rules.api import (
+    Evidence,
+    Features,
+    Iterator,
+    Run,
+    api,
+    has_improved,
+    median,
+    np,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -47,10 +58,10 @@ def gradient_norm_vanishes(
     steps, values = norm.steps[norm.values > 0], norm.values[norm.values > 0]
     if len(values) <= norm.n // 2:
         raise api.CannotJudge("most gradient norms are exactly zero")
-    gone = api.shed(objective)
-    if gone >= learnt or (gone >= little and improved(objective, share=learnt, score=score)):
+    gone = api.share_lost(objective)
+    if gone >= learnt or (gone >= little and has_improved(objective, share=learnt, score=score)):
         return
-    gains = gone > 0 and improved(objective, share=learnt, score=score)
+    gains = gone > 0 and has_improved(objective, share=learnt, score=score)
     level = api.usual_level(values, share=early)
     smooth = np.exp(api.trend(np.log(values)))
     end = float(median(smooth[-3:]))

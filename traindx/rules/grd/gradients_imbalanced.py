@@ -1,6 +1,6 @@
 """GRD008 gradients-imbalanced."""
 
-from traindx.features.per_module.panels import after_warm_up, at_end, panel, typical
+from traindx.features.per_module.panels import evidence_at_end, panel, rows_after_start, typical
 from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, api, np, rule, threshold
 
 
@@ -45,7 +45,7 @@ def gradients_imbalanced(
     Bengio (2010), https://proceedings.mlr.press/v9/glorot10a.html. Measured: at most 224 times in 279
     healthy runs.
     """
-    found = after_warm_up(panel(features, "grad_norm", rows=int(rows)), warm)
+    found = rows_after_start(panel(features, "grad_norm", rows=int(rows)), warm)
     level = typical(np.where(found.values > 0, found.values, np.nan))
     level[["emb" in m.lower() for m in found.modules]] = np.nan
     if np.isfinite(level).sum() < few:
@@ -69,5 +69,5 @@ def gradients_imbalanced(
         severity="medium" if certain else "low",
         aspects=("first-largest",) if high < low else ("last-largest",),
         values={"high": found.modules[high], "low": found.modules[low], "ratio": times},
-        points=(at_end("grad_norm", found, high, level[high], level[low], "L2"),),
+        points=(evidence_at_end("grad_norm", found, high, level[high], level[low], "L2"),),
     )

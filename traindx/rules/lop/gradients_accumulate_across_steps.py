@@ -48,7 +48,7 @@ def gradients_accumulate_across_steps(
     if missing < share * checked:
         return
     yield Evidence(
-        severity=api.by_progress(features, stuck="critical", unknown="high", learns="medium"),
+        severity=api.progress_severity(features, stuck="critical", unknown="high", learns="medium"),
         aspects=("always",) if missing >= checked else ("often",),
         values={"share": missing / checked},
         points=(api.EvidencePoint("zero_grad_missing_steps", None, missing, 0.0, "steps"),),

@@ -55,7 +55,7 @@ def graph_detached(
     used = absent > any_at_all and ran_forward(run, names)
     everything = zero >= nearly * total > 0
     still = setup.number("outputs_min") == setup.number("outputs_max")
-    cut = zero > tiny * total and not blocked(run, silent) and not (everything and still)
+    cut = zero > tiny * total and not is_blocked(run, silent) and not (everything and still)
     if absent <= any_at_all and not cut:
         return
     kind = "no-gradient" if used else "unused" if not cut else "all-zero" if everything else "zero-gradient"
@@ -78,7 +78,7 @@ def severity_of(features: Features, used: bool, partly: bool) -> api.Severity:
     """By whether the run learns; low for an agent with a gradient in part of its parameters."""
     if features.is_reinforcement and partly:
         return "low"  # target networks of an agent only follow
-    return api.by_progress(features, stuck="high", unknown="high", learns="medium" if used else "low")
+    return api.progress_severity(features, stuck="high", unknown="high", learns="medium" if used else "low")
 
 
 def ran_forward(run: Run, names: str) -> bool:
@@ -88,7 +88,7 @@ def ran_forward(run: Run, names: str) -> bool:
     return bool(owners & seen)
 
 
-def blocked(run: Run, silent: float) -> bool:
+def is_blocked(run: Run, silent: float) -> bool:
     """Whether a layer of rectifiers is dead, so that it passes no gradient."""
     zeros = run.panels.get("act_zero_fraction")
     return zeros is not None and bool((zeros.values >= silent).any())

@@ -1,6 +1,15 @@
 """LOP008 loss-not-scaled-for-accumulation."""
 
-from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, by_progress, rule, threshold
+from traindx.rules.api import (
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    progress_severity,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -43,7 +52,7 @@ def loss_not_scaled_for_accumulation(
     if count is None or count < several or scaled is not False:
         return
     yield Evidence(
-        severity=by_progress(features, stuck="high", unknown="medium", learns="low"),
+        severity=progress_severity(features, stuck="high", unknown="medium", learns="low"),
         values={"count": count},
         points=(EvidencePoint("accumulation", None, count, 1.0, "passes"),),
     )

@@ -46,7 +46,7 @@ def loss_sums_over_batch(
     if growth < grows:
         return
     yield Evidence(
-        severity=api.by_progress(features, stuck="high", unknown="low", learns="info"),
+        severity=api.progress_severity(features, stuck="high", unknown="low", learns="info"),
         values={"growth": growth},
         points=(api.EvidencePoint("loss_batch_growth", None, growth, 1.0, "x"),),
     )

@@ -1,6 +1,15 @@
 """LOP003 parameters-frozen."""
 
-from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, by_progress, rule, threshold
+from traindx.rules.api import (
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    progress_severity,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -46,7 +55,7 @@ def parameters_frozen(
     drawn = run.setup.number("frozen_weights_drawn")
     raw = drawn is not None and drawn >= most
     tuned = bool(run.setup.flag("finetuning")) or (drawn is not None and not raw)
-    severity = by_progress(
+    severity = progress_severity(
         features, stuck="medium", unknown="medium" if raw else "low", learns="low" if raw else "info"
     )
     yield Evidence(

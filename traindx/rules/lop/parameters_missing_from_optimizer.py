@@ -58,7 +58,7 @@ def parameters_missing_from_optimizer(
     part = 1.0 if strangers else min(outside / max(total, 1.0), 1.0)
     listed = setup.known("parameters_without_optimizer_names")
     yield Evidence(
-        severity=api.by_progress(features, stuck="high", unknown="medium", learns="low"),
+        severity=api.progress_severity(features, stuck="high", unknown="medium", learns="low"),
         aspects=("strangers",) if strangers else ("all",) if outside >= nearly * total else ("some",),
         values={
             "what": "the optimizer holds parameters that never get a gradient, so they are not the model's"

@@ -44,7 +44,7 @@ def parameters_not_registered(
     if count <= any_at_all:
         return
     yield Evidence(
-        severity=api.by_progress(features, stuck="high", unknown="high", learns="medium"),
+        severity=api.progress_severity(features, stuck="high", unknown="high", learns="medium"),
         values={"count": count, "names": run.setup.known("parameters_unregistered_names") or ""},
         points=(api.EvidencePoint("parameters_unregistered", None, count, 0.0, "values"),),
     )

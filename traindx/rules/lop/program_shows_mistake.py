@@ -1,6 +1,6 @@
 """LOP016 program-shows-mistake."""
 
-from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, by_progress, rule
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, progress_severity, rule
 
 WORDS = {
     "softmax-before-cross-entropy": "puts a softmax before a loss that applies one itself",
@@ -53,7 +53,7 @@ def program_shows_mistake(run: Run, features: Features) -> Iterator[Evidence]:
     for name in filter(None, run.setup.word("mistakes").split(",")):
         harmless = name in OFTEN_HARMLESS or name == "evaluates-in-train-mode"
         yield Evidence(
-            severity=by_progress(
+            severity=progress_severity(
                 features,
                 stuck="high",
                 unknown="medium",

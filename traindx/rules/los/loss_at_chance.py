@@ -1,7 +1,7 @@
 """LOS011 loss-at-chance."""
 
 from traindx.features.curves.chance_level import chance_classes, chance_loss
-from traindx.features.curves.score_scales import is_late, late, scale_of, scores, skill
+from traindx.features.curves.score_scales import is_late, late_median, scale_of, scores, skill
 from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, api, median, np, rule, threshold
 
 MARGINS = (0.05, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, float(np.log(2)))
@@ -222,7 +222,11 @@ def fits_training_only(
     for held in scores(features, "val/", 1):
         curve = features.curve(held.name.replace("val/", "train/"))
         scale = None if curve is None else scale_of(held.name, np.append(held.values, curve.values))
-        if curve is not None and scale is not None and late(curve) - late(held) > apart * scale.perfect > 0:
+        if (
+            curve is not None
+            and scale is not None
+            and late_median(curve) - late_median(held) > apart * scale.perfect > 0
+        ):
             return True
     return False
 
@@ -230,7 +234,7 @@ def fits_training_only(
 def knowledge(curve: Curve, classes: int | None) -> float | None:
     """The last level of a score, from guessing (0) to perfect (1)."""
     scale = scale_of(curve.name, curve.values, classes)
-    return None if scale is None else skill(late(curve), scale)
+    return None if scale is None else skill(late_median(curve), scale)
 
 
 def evidence(
@@ -243,7 +247,7 @@ def evidence(
     ),
 ) -> Evidence:
     """A score of guessing. With a high `accuracy` all samples get the most frequent class."""
-    level, last = late(curve), float(curve.steps[-1])
+    level, last = late_median(curve), float(curve.steps[-1])
     frequent = f", with an accuracy of {accuracy:.4g}: every sample gets the most frequent class"
     worse = "r2" in api.words_of(curve.name) and level < 0
     guesses = ", worse than always predicting the mean" if worse else ", the score of a model that guesses"

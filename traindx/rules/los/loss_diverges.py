@@ -3,7 +3,11 @@
 from msgspec.structs import replace
 
 from traindx.features.comparisons.rate_sweep import range_test_of
-from traindx.features.curves.improvements import best_at_the_end, learned_meanwhile, lost_decades
+from traindx.features.curves.improvements import (
+    accuracy_best_at_end,
+    curve_improving_meanwhile,
+    lost_decades,
+)
 from traindx.features.curves.joint_rise import rises_together
 from traindx.rules.api import (
     TREND_PARTS,
@@ -99,7 +103,7 @@ def loss_diverges(
     if climb is not None or curve.n < 2 * 3:
         return
     best = curve.best_index
-    tail = curve.oriented[-max(3, int(ending * curve.n)) :]
+    tail = curve.as_loss[-max(3, int(ending * curve.n)) :]
     end, error = float(median(tail)), median_error(max(curve.noise, curve.spread), len(tail))
     gained, risen = max(curve.start - curve.best, 0.0), end - curve.best
     from_start = gained <= 2 * error + rise * abs(curve.start)
@@ -107,11 +111,11 @@ def loss_diverges(
     since = max(float(curve.trend[int(ending * curve.n)]) - curve.best, 0.0)  # without the first descent
     lately = risen > max(harmful(curve, lost, best, risen) * since, visible * abs(curve.best), noise * error)
     lately |= end > rise * curve.start and lost_decades(curve, end, lost, decade, noise)
-    unsettled = best >= curve.n - len(tail) or coming_back(curve, best, tail, falling * risen)
+    unsettled = best >= curve.n - len(tail) or is_coming_back(curve, best, tail, falling * risen)
     if unsettled or not (risen > needed or lately) or wanders(curve, end, nearly * gained, noise * error):
         return
     severity: Severity = "critical" if end >= curve.start - error else "high" if risen > needed else "medium"
-    yield from compared(features, curve, visible, (best, end, from_start, ending, sudden, severity))
+    yield from rise_evidence(features, curve, visible, (best, end, from_start, ending, sudden, severity))
 
 
 def jumped_at_seam(run: Run) -> bool:
@@ -120,7 +124,7 @@ def jumped_at_seam(run: Run) -> bool:
     return declared and "loss-jumps-on-resume" in run.setup.word("symptoms").split(",")
 
 
-def compared(
+def rise_evidence(
     features: Features, curve: Curve, visible: float, rise: tuple[int, float, bool, float, float, Severity]
 ) -> Iterator[Evidence]:
     """The evidence of a rise, unless another measure contradicts it."""
@@ -130,19 +134,16 @@ def compared(
     if curve.name.startswith("val/") and curve.sign > 0 and mild < 1:
         found = replace(found, severity="medium", strength=found.strength * mild)
     if curve.name == "val/loss" and "gradual" in found.aspects and features.curve("train/loss") is None:
-        found = replace(
-            found,
-            severity="high" if found.severity == "critical" else found.severity,
-            aspects=(*found.aspects, "held-out"),
-        )
-    other = learned_meanwhile(features, curve, found.onset or 0.0)
+        grave = "high" if found.severity == "critical" else found.severity
+        found = replace(found, severity=grave, aspects=(*found.aspects, "held-out"))
+    other = curve_improving_meanwhile(features, curve, found.onset or 0.0)
     if other is None:
         yield found
     elif not learns_again(curve, found.onset or 0.0, ending):  # else a term was faded in
-        yield contradicted(found, other)
+        yield contradicted_evidence(found, other)
 
 
-def contradicted(found: Evidence, other: Curve) -> Evidence:
+def contradicted_evidence(found: Evidence, other: Curve) -> Evidence:
     """The evidence of a rise during which another measure improved."""
     low, end = found.points
     return replace(
@@ -164,7 +165,7 @@ def learns_again(
     falls: float = threshold(0.8, "of the level after the rise", "convention", "a loss that learns again"),
 ) -> bool:
     """Whether the rise came within the first part of the run, and the loss falls from then on."""
-    first, *_, last = np.array_split(curve.oriented[curve.steps >= onset], 4)
+    first, *_, last = np.array_split(curve.as_loss[curve.steps >= onset], 4)
     early = np.count_nonzero(curve.steps < onset) < ending * curve.n
     return bool(early and median(last) < falls * median(first))
 
@@ -206,7 +207,7 @@ def wanders(
         return True
     if curve.n < 2 * parts:
         return False
-    levels = block_medians(curve.oriented, int(parts))
+    levels = block_medians(curve.as_loss, int(parts))
     if np.argmin(levels) < early * parts:  # it was learned at once, and lost: no drift
         return False
     second = float(np.sort(levels)[1])  # a single low part is chance
@@ -219,12 +220,12 @@ def rise_in_few_points(
 ) -> Evidence | None:
     """The rise of a log with fewer than `few` points, of a short curve of perplexity, or after the first points
     of any log."""
-    rise = exploded(curve) or lasting_jump(curve, times, few)
+    rise = exploded_evidence(curve) or lasting_jump(curve, times, few)
     if rise is None and curve.n < few:
         rise = steady_climb(curve, times, 1 + visible)
     if rise is not None:
-        other = best_at_the_end(features) if curve.n < few else None
-        return rise if other is None else contradicted(rise, other)
+        other = accuracy_best_at_end(features) if curve.n < few else None
+        return rise if other is None else contradicted_evidence(rise, other)
     train, val = features.curve("train/loss"), features.curve("val/loss")
     if train is not None and val is not None and curve.n < few and (low := rises_together(train, val)) > 0:
         return joint_climb(train, val, low)
@@ -282,7 +283,7 @@ def steady_climb(curve: Curve, times: float, less: float) -> Evidence | None:
     enough with `less` (one order in 120), or with a tenth for a validation loss. With six points or more,
     the rise must exceed the earlier changes.
     """
-    y = curve.oriented
+    y = curve.as_loss
     if curve.sign < 0 or y.min() <= 0:
         return None
     falls = np.flatnonzero(np.diff(y) <= 0)
@@ -322,7 +323,7 @@ def lasting_jump(
     """A log that jumps to another level, where each later value is at least `times` as high as all earlier ones:
     with at least two points before and two after in a short log (or one before, and the fourth power of that), or within
     its first tenth in a longer one."""
-    y = curve.oriented
+    y = curve.as_loss
     if curve.sign < 0 or len(y) < 3 or y.min() <= 0:
         return None
     long = len(y) >= few
@@ -351,15 +352,13 @@ def lasting_jump(
     )
 
 
-def exploded(
+def exploded_evidence(
     curve: Curve,
     *,
-    beyond: float = threshold(
-        1e18, "loss", "theory", "the root of the largest float32: its square overflows"
-    ),
+    beyond: float = threshold(1e18, "loss", "theory", "the root of the largest float32"),
 ) -> Evidence | None:
     """A loss that no unit explains, from the first value of the log on."""
-    if curve.sign < 0 or not curve.n or curve.oriented.min() < beyond:
+    if curve.sign < 0 or not curve.n or curve.as_loss.min() < beyond:
         return None
     return Evidence(
         onset=curve.step_at(0),
@@ -376,10 +375,10 @@ def lowest_near(curve: Curve, index: int) -> int:
     """The lowest logged point around the low of the trend, which smoothing may have moved."""
     reach = max(2, curve.n // TREND_PARTS)
     first = max(0, index - reach)
-    return first + int(np.argmin(curve.oriented[first : index + reach + 1]))
+    return first + int(np.argmin(curve.as_loss[first : index + reach + 1]))
 
 
-def coming_back(curve: Curve, best: int, tail: np.ndarray, fall: float) -> bool:
+def is_coming_back(curve: Curve, best: int, tail: np.ndarray, fall: float) -> bool:
     """Whether the end of the run is the falling flank of a spike rather than a new level."""
     half = len(tail) // 2
     risen = float(median(tail)) - curve.best

@@ -46,10 +46,10 @@ def loss_drops_late(
     computational limit, arXiv:2207.08799.
     """
     curve = features.needed_curve("objective")
-    drop = api.late_drop(curve.oriented, blocks=BLOCKS)
+    drop = api.late_drop(curve.as_loss, blocks=BLOCKS)
     if drop is None:
         return
-    y = curve.oriented
+    y = curve.as_loss
     first_level = float(api.median(y[: max(3, curve.n // TREND_PARTS)]))
     error = api.median_error(curve.noise, curve.n / BLOCKS / 2)
     if drop.wait < waited or drop.size < most * (first_level - curve.best) or drop.size < surely * error:

@@ -48,7 +48,7 @@ def loss_falls_slowly(
     curve = features.needed_curve("objective")
     if curve.sign < 0:
         raise CannotJudge("only losses are judged, because a metric that rises slowly may be near its limit")
-    y, n = curve.oriented, curve.n
+    y, n = curve.as_loss, curve.n
     if curve.start <= 0:
         raise CannotJudge("needs a positive loss")
     if cut_short(features, curve):

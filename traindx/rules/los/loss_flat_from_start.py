@@ -129,7 +129,7 @@ def why_not_shown(
     done, planned = run.last_step or 0.0, run.setup.planned_steps or 0
     if run.axis == "step" and done < updates < planned and np.ptp(curve.values):
         return f"only {done:.0f} of {planned} steps are logged, which is within the usual warm-up"
-    return "the agent still draws most of its actions at random" if exploring(features) else ""
+    return "the agent still draws most of its actions at random" if agent_explores(features) else ""
 
 
 def begins_well(
@@ -145,10 +145,10 @@ def begins_well(
         return True
     scale = scale_of(curve.name, curve.values, features.run.setup.classes)
     known = None if scale is None else skill(float(median(curve.values)), scale)
-    return (known is not None and known >= good) or (curve.sign < 0 and succeeds(features, good))
+    return (known is not None and known >= good) or (curve.sign < 0 and agent_succeeds(features, good))
 
 
-def succeeds(features: Features, good: float) -> bool:
+def agent_succeeds(features: Features, good: float) -> bool:
     """Whether an agent's logged rate of success is near one throughout."""
     rates = (features.curve(n) for n in features.run.series if words_of(n) & SUCCESS)
     halves = [np.array_split(c.values, 2) for c in rates if c is not None and c.n > 2]
@@ -157,7 +157,7 @@ def succeeds(features: Features, good: float) -> bool:
     )
 
 
-def exploring(
+def agent_explores(
     features: Features,
     *,
     most: float = threshold(0.5, "of the actions", "theory", "most are random"),
@@ -183,7 +183,7 @@ def evidence(
     start, end = curve.start, curve.end
     if "score" in marks and curve.n >= TREND_PARTS:
         few = int(ends * curve.n)
-        start, end = float(median(curve.oriented[:few])), float(median(curve.oriented[-few:]))
+        start, end = float(median(curve.as_loss[:few])), float(median(curve.as_loss[-few:]))
     return Evidence(
         onset=float(curve.steps[0]),
         last=float(curve.steps[-1]),
@@ -212,10 +212,10 @@ def moves(
     """Whether the level went down (by `moved`, or by less but surely), was lower in between, or went up.
     Raises CannotJudge if noise may hide a fall."""
     fall, error = improvement(curve)
-    fell_at_once = float(curve.oriented[0]) - curve.end  # a level averages such a fall away
+    fell_at_once = float(curve.as_loss[0]) - curve.end  # a level averages such a fall away
     fall = max(fall, fell_at_once) if fell_at_once > 2 * surely * curve.spread else fall
     unsure = max(error, trend_error(curve))
-    tilt = slope(curve.oriented)
+    tilt = slope(curve.as_loss)
     if tilt.change > max(dip, climbs * tilt.error) and not rises(curve):
         return True  # it got worse, point by point
     if fall > moved or (
@@ -236,7 +236,7 @@ def falls(
     clear: float = threshold(4.0, "x standard error", "theory", "the slope of all points is no noise"),
 ) -> bool:
     """Whether all points together fall, if the `ends` of the run do."""
-    tilt = slope(curve.oriented)
+    tilt = slope(curve.as_loss)
     return ends and -tilt.change > clear * tilt.error > 0
 
 
@@ -251,11 +251,11 @@ def flat_score(
     if 4 <= curve.n < some and float(np.ptp(curve.values)) < same * abs(float(np.mean(curve.values))):
         yield evidence(curve, ("score",), sure=False, short=True)
     if some <= curve.n < many:
-        thirds = [float(np.mean(part)) for part in np.array_split(curve.oriented, 3)]
+        thirds = [float(np.mean(part)) for part in np.array_split(curve.as_loss, 3)]
         if thirds[0] - min(thirds) < scatter / 2 and scatter < abs(float(np.mean(curve.values))) / 2:
             yield evidence(curve, ("score",), sure=False, short=True)
         return
-    best = block_medians(curve.oriented, TREND_PARTS // 2)
+    best = block_medians(curve.as_loss, TREND_PARTS // 2)
     gained = float(best[0] - best.min())
     wander = (
         float(np.std(np.diff(best))) / 2**0.5

@@ -51,8 +51,8 @@ def loss_improves_too_little_noise_considered(
         raise CannotJudge("the loss does not vary")
     if any(e.code == "late-start" for e in run.events):
         raise CannotJudge("the log does not show the start of the run")
-    second = curve.oriented[curve.n // 2 :]
-    if curve.oriented[0] - second.max() > clear * np.ptp(second):
+    second = curve.as_loss[curve.n // 2 :]
+    if curve.as_loss[0] - second.max() > clear * np.ptp(second):
         return  # most of the change came within the first few points
     fall, error = api.improvement(curve)
     if abs(fall) > doubtful * error:

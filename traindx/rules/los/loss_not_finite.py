@@ -203,6 +203,6 @@ def aspects_before(run: Run, features: Features, curve: Curve, onset: float, gro
                 yield "norm-normal-before"
         elif len(earlier) and bool((norm.nonfinite_steps < onset).any()):
             yield "norm-grew-before"  # without a finite norm before, the first backward pass was broken
-    mine = curve.oriented[curve.steps < onset]
+    mine = curve.as_loss[curve.steps < onset]
     if len(mine) >= 4 and mine[-1] - median(mine[:-1]) > grown * curve.noise:
         yield "loss-grew-before"

@@ -1,6 +1,6 @@
 """LOS006 loss-oscillates."""
 
-from traindx.features.curves.oscillation import Swing, clipped, detrended, swing, tosses
+from traindx.features.curves.oscillation import Swing, clip_outliers, remove_trend, strongest_swing, tosses
 from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, api, np, rule, threshold
 
 MEANS = ("mean", "avg", "average")
@@ -85,8 +85,8 @@ def regular_oscillation(
 ) -> Iterator[Evidence]:
     """An oscillation with a period, or from point to point, in the later two thirds of a curve."""
     chance, explained, large, growing = bars
-    y = curve.oriented[curve.n // 3 :]
-    found = swing(y)
+    y = curve.as_loss[curve.n // 3 :]
+    found = strongest_swing(y)
     if found is None or found.amplitude == 0:
         raise api.CannotJudge("too few points, or points that do not vary")
     scale = max(api.improvement(curve)[0], 2 * found.amplitude)
@@ -106,7 +106,7 @@ def is_part_of_longer(y: np.ndarray, period: float, *, sigmas: float = 3.0) -> b
     """Whether an oscillation is part of a pattern that repeats after several of its periods, such as a fixed
     data order. The autocorrelation of a plain oscillation decays with the lag. If a later period correlates
     better than an earlier one, by `sigmas` standard errors, the pattern is longer."""
-    residual = clipped(detrended(y))
+    residual = clip_outliers(remove_trend(y))
     lags = [round(k * period) for k in range(1, int(len(y) / 2 / period) + 1)]
     similar = np.array([api.autocorrelation(residual, lag) for lag in lags])
     return bool(
@@ -137,7 +137,7 @@ def oscillation_evidence(
             **values,
             "part": f"{size:.0%} of its improvement" + " or more" * (size >= 1),
         },
-        points=point(curve.name, curve.step_at(curve.n - 1), found),
+        points=swing_point(curve.name, curve.step_at(curve.n - 1), found),
     )
 
 
@@ -155,8 +155,8 @@ def tossed_mean(
     averaged = means or features.run.axis == "epoch"
     found, half = tosses(curve.values), curve.n // 2
     size = found.high - found.low
-    gained = max(curve.start, float(api.median(curve.oriented[:half]))) - float(
-        api.median(curve.oriented[half:])
+    gained = max(curve.start, float(api.median(curve.as_loss[:half]))) - float(
+        api.median(curve.as_loss[half:])
     )
     if found.times < often or size < wild * float(api.median(np.abs(curve.values))) or gained > size / 4:
         return None
@@ -179,7 +179,7 @@ def erratic_scores(features: Features, share: float, enough: float, visible: flo
         curve = features.curve(name)
         if curve is None or curve.n < enough:
             continue
-        scatter = api.difference_noise(curve.oriented[curve.n // 2 :])
+        scatter = api.difference_noise(curve.as_loss[curve.n // 2 :])
         gained = curve.start - curve.best
         seen = scatter > visible * float(api.median(np.abs(curve.values)))
         if gained <= 0 or not seen or scatter < share * gained or curve.end > curve.best + 3 * scatter:
@@ -211,9 +211,9 @@ def up_and_down(
     """A validation loss of few evaluations (fewer than `most`) that repeatedly doubles and halves; low where the
     validation score is near perfect, and a note where it only rises by a quarter and falls back."""
     curve = features.curve("val/loss")
-    if curve is None or not 0 < curve.n < most or curve.oriented.min() <= 0:
+    if curve is None or not 0 < curve.n < most or curve.as_loss.min() <= 0:
         return []
-    y, times = curve.oriented, twice
+    y, times = curve.as_loss, twice
     rises, falls = jumps(y, twice, large * y[0])
     if min(rises, falls) < often:
         (rises, falls), times = jumps(y, quarter, large * y[0]), quarter
@@ -265,7 +265,7 @@ def is_epoch(
     return abs(period / length - 1) < close
 
 
-def point(name: str, step: float, found: Swing) -> tuple[EvidencePoint, ...]:
+def swing_point(name: str, step: float, found: Swing) -> tuple[EvidencePoint, ...]:
     return (EvidencePoint(name, step, found.share, None, "share of variance in the swing"),)
 
 

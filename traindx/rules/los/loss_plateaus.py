@@ -2,8 +2,8 @@
 
 from traindx.features.curves.chance_level import chance_classes
 from traindx.features.curves.generalization import kendall
-from traindx.features.curves.score_scales import late
-from traindx.features.curves.settled_scores import poor_and_settled
+from traindx.features.curves.score_scales import late_median
+from traindx.features.curves.settled_scores import poor_settled_score
 from traindx.rules.api import (
     TREND_PARTS,
     Curve,
@@ -83,15 +83,15 @@ def loss_plateaus(
     Power et al. (2022), Grokking, arXiv:2201.02177.
     """
     curve = features.needed_curve("objective")
-    flat = repeated(curve)
+    flat = repeated_value_plateau(curve)
     if flat is None and curve.n >= least:
         flat = flat_tail(curve, still=still, most=most) or late_start(run, curve, moved)
-    flat = at_rest(curve, moved) if flat is None and some <= curve.n < 2 * least else flat
+    flat = plateau_at_rest(curve, moved) if flat is None and some <= curve.n < 2 * least else flat
     if flat is None:
         yield from level_validation(features, curve, still, most, least)
         return
-    level = float(median(curve.oriented[flat.first :]))
-    if float(curve.oriented.min()) >= 0 and level < done * curve.start:
+    level = float(median(curve.as_loss[flat.first :]))
+    if float(curve.as_loss.min()) >= 0 and level < done * curve.start:
         return
     unmoved = np.ptp(curve.values) == 0 and best_skill(features) < good
     if unmoved and (curve.sign < 0 or not begins_late(run)):
@@ -126,7 +126,7 @@ def level_validation(
 ) -> Iterator[Evidence]:
     """A note: a score has settled at a poor value, or the validation loss or score is level while the training
     loss still falls."""
-    poor = poor_and_settled(features)
+    poor = poor_settled_score(features)
     if poor is not None:
         yield poor_level(poor)
         return
@@ -137,7 +137,7 @@ def level_validation(
         )
         if flat is None:
             continue
-        level, onset = float(median(curve.oriented[flat.first :])), curve.step_at(flat.first)
+        level, onset = float(median(curve.as_loss[flat.first :])), curve.step_at(flat.first)
         yield Evidence(
             onset=onset,
             last=float(curve.steps[-1]),
@@ -164,9 +164,9 @@ def no_longer_better(
 ) -> Iterator[Evidence]:
     """A note: the later two thirds of a curve go neither up nor down beyond their scatter, or hardly at all."""
     first = max(1, curve.n // 3)
-    later, fit = curve.oriented[first:], slope(curve.oriented[first:])
+    later, fit = curve.as_loss[first:], slope(curve.as_loss[first:])
     level = float(median(later))
-    gained = float(curve.oriented[0]) - level
+    gained = float(curve.as_loss[0]) - level
     hardly = abs(fit.change) + surely * fit.error < part * gained
     levels = block_medians(later, TREND_PARTS)
     steady = abs(fit.change) <= surely * fit.error and abs(kendall(levels)) <= ordered
@@ -195,24 +195,24 @@ def poor_level(curve: Curve) -> Evidence:
         severity="info",
         strength=0.5,
         aspects=("validation",),
-        message=f"{curve.name} has stopped improving at about {late(curve):.3g} (median of its last third), a poor "
+        message=f"{curve.name} has stopped improving at about {late_median(curve):.3g} (median of its last third), a poor "
         "score",
-        points=(curve.point(-1, late(curve) * curve.sign),),
+        points=(curve.point(-1, late_median(curve) * curve.sign),),
     )
 
 
-def repeated(curve: Curve) -> Flat | None:
+def repeated_value_plateau(curve: Curve) -> Flat | None:
     """The whole log as one plateau, if it repeats one value."""
     return Flat(0, 0.0, 0.0, 1.0) if curve.n and np.ptp(curve.values) == 0 else None
 
 
-def at_rest(curve: Curve, moved: float) -> Flat | None:
+def plateau_at_rest(curve: Curve, moved: float) -> Flat | None:
     """The last two thirds of a few points, if they end within `moved` of the level at which they begin, were
     not better in between, and make no more than `moved` of the whole gain."""
     first = curve.n // 3
-    y = curve.oriented[first:]
+    y = curve.as_loss[first:]
     begin, end = float(y[0]), float(median(y[-3:]))
-    gained = float(curve.oriented[0]) - end
+    gained = float(curve.as_loss[0]) - end
     bound = moved * min(abs(end), gained)
     # A curve that is better in between, or scatters widely, has no level.
     if gained <= 0 or abs(begin - end) > bound or y.min() < end - bound:

@@ -74,7 +74,7 @@ def loss_spikes_and_recovers(
 
 def slowly_back(curve: Curve, spike: Spike, *, part: float = 1 / 3) -> Spike:
     """The spike with its late return, if the curve came back for good to within `part` of the spike's height."""
-    above = curve.oriented[spike.peak :] - spike.before > part * spike.height
+    above = curve.as_loss[spike.peak :] - spike.before > part * spike.height
     back = int(np.flatnonzero(above)[-1]) + 1  # the first point after which it stays down
     if back >= len(above) - len(above) * part:
         return spike

@@ -90,7 +90,7 @@ def loss_spikes_recur(
         far = len(towers(other, found)) >= many and highest.before + highest.height > least * abs(curve.end)
         serious = (serious or stood_high(other)) if other is curve else serious and far
         tall = other is curve and any(s.height > large * abs(s.before) for s in found)
-        yield recurring(
+        yield recurring_evidence(
             features, other, found, "medium" if serious else "low" if tall else "info", int(many)
         )
         return
@@ -117,19 +117,19 @@ def stood_high(
     first: float = threshold(0.1, "of the points", "convention", "what counts as the start of the run"),
 ) -> bool:
     """Whether a loss was far above its first level for a good part of the run, although it came down in the end."""
-    level = float(np.median(curve.oriented[: max(3, int(first * curve.n))]))
+    level = float(np.median(curve.as_loss[: max(3, int(first * curve.n))]))
     return level > 0 and bool(np.mean(curve.trend > times * level) >= lasting)
 
 
 def came_down(curve: Curve, spike: Spike) -> bool:
     """Whether the curve returned to the lower half of a spike, however late."""
-    later = curve.oriented[spike.last + 1 :]
+    later = curve.as_loss[spike.last + 1 :]
     return spike.recovered or not len(later) or bool(later.min() < spike.before + spike.height / 2)
 
 
-def started(curve: Curve, spike: Spike) -> int:
+def spike_start(curve: Curve, spike: Spike) -> int:
     """The first point of a spike that is above half of its height: the curve may have crept up to it."""
-    rise = curve.oriented[spike.first : spike.peak + 1]
+    rise = curve.as_loss[spike.first : spike.peak + 1]
     return spike.first + int(np.argmax(rise >= spike.before + spike.height / 2))
 
 
@@ -175,12 +175,12 @@ def place_in_epoch(
     return int(places[0]) if apart and np.ptp(places) == 0 and places[0] > 0 else None
 
 
-def recurring(
+def recurring_evidence(
     features: Features, curve: Curve, found: list[Spike], severity: Severity, shown: int
 ) -> Evidence:
     """The evidence of one curve's spikes."""
     rhythm = regular_interval(found)
-    starts = [curve.step_at(started(curve, spike)) for spike in found]
+    starts = [curve.step_at(spike_start(curve, spike)) for spike in found]
     onset = starts[0]
     peaks = [s.before + s.height for s in found]
     interval = f", about every {rhythm:.3g} points" if rhythm else ""

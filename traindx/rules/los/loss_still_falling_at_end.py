@@ -62,7 +62,7 @@ def loss_still_falling_at_end(
     if curve.n < few:
         yield from improves_every_time(curve, gained)
         return
-    tail = slope(curve.oriented[min(int(curve.n * (1 - last)), curve.n - 4) :])
+    tail = slope(curve.as_loss[min(int(curve.n * (1 - last)), curve.n - 4) :])
     total = curve.start - curve.end
     share = -tail.change / total if total > 0 else 0.0
     if share < gained or tail.z > -surely:
@@ -100,8 +100,8 @@ def forecast_words(run: Run, features: Features, curve: Curve) -> str:
 
 def improves_every_time(curve: Curve, gained: float) -> Iterator[Evidence]:
     """Every point of a short log improves, the last by a large part of the whole gain."""
-    changes = np.diff(curve.oriented)
-    total = float(curve.oriented[0] - curve.oriented[-1])
+    changes = np.diff(curve.as_loss)
+    total = float(curve.as_loss[0] - curve.as_loss[-1])
     if not len(changes) or changes.max() >= 0 or -float(changes[-1]) < gained * total:
         return
     first, last = float(curve.values[0]), float(curve.values[-1])

@@ -51,7 +51,7 @@ def posterior_collapses(
     """
     if features.is_reinforcement:
         raise api.CannotJudge("the divergence is that of a policy")
-    other = named(run, features, RECONSTRUCTIONS, DIVERGENCES)
+    other = find_curve(run, features, RECONSTRUCTIONS, DIVERGENCES)
     if other is None or not other.n:
         raise api.CannotJudge("needs a reconstruction loss next to the divergence")
     if other.n < least:
@@ -59,7 +59,7 @@ def posterior_collapses(
     if any(weighs_less(features, name, full) for name in run.series):
         return
     level = float(api.median(np.abs(other.values[-(other.n // 3) :])))
-    curve = named(run, features, DIVERGENCES, frozenset(WEIGHTS))
+    curve = find_curve(run, features, DIVERGENCES, frozenset(WEIGHTS))
     if curve is None or curve.n < least:
         raise api.CannotJudge("needs the divergence")
     late, first = curve.values[-(curve.n // 3) :], float(api.median(curve.values[: curve.n // 3]))
@@ -88,7 +88,7 @@ def in_one_row(
     nothing: float = threshold(1e-4, "of the reconstruction", "convention", "far below any share in use"),
 ) -> Iterator[Evidence]:
     """The evidence of a pasted row or two, of a run that has been validated, so that an epoch has passed."""
-    curve = named(run, features, DIVERGENCES, frozenset(WEIGHTS))
+    curve = find_curve(run, features, DIVERGENCES, frozenset(WEIGHTS))
     if curve is None or not curve.n or not any(n.startswith("val/") for n in run.series):
         return
     last, level = float(curve.values[-1]), abs(float(other.values[-1]))
@@ -112,7 +112,9 @@ def weighs_less(features: Features, name: str, full: float) -> bool:
     return curve is None or not curve.n or bool(np.min(curve.values[-(curve.n + 2) // 3 :]) < full)
 
 
-def named(run: Run, features: Features, words: frozenset[str], without: frozenset[str]) -> api.Curve | None:
+def find_curve(
+    run: Run, features: Features, words: frozenset[str], without: frozenset[str]
+) -> api.Curve | None:
     """The first training curve whose name has one of `words` and none of those `without`."""
     names = (
         n

@@ -1,6 +1,6 @@
 """LRS005 batch-size-jumps."""
 
-from traindx.features.curves.schedule import lost_since
+from traindx.features.curves.schedule import describe_loss_since
 from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
 
 
@@ -55,7 +55,7 @@ def batch_size_jumps(
     lr = features.curve("lr")
     rates = lr.at_steps(np.array([before, step])) if lr is not None and lr.n > 1 else np.zeros(2)
     kept = rates[0] > 0 and abs(rates[1] / rates[0] - 1) < same
-    worse = lost_since(features, before, curve.step_at(min(at + int(points), curve.n - 1)))
+    worse = describe_loss_since(features, before, curve.step_at(min(at + int(points), curve.n - 1)))
     yield Evidence(
         onset=step,
         last=step,

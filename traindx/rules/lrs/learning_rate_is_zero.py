@@ -90,7 +90,7 @@ def improves(objective: Curve | None, curve: Curve, stretch: Stretch, sure: floa
     if objective is None or objective.span <= 0:
         return False
     start, stop = curve.step_at(stretch.start), curve.step_at(stretch.stop - 1)
-    during = objective.oriented[(objective.steps >= start) & (objective.steps <= stop)]
+    during = objective.as_loss[(objective.steps >= start) & (objective.steps <= stop)]
     if len(during) < 4:
         return False
     trend = slope(during)

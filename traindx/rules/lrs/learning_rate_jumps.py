@@ -3,8 +3,8 @@
 from traindx.features.curves.schedule import (
     Jump,
     coarsely_printed,
+    describe_loss_since,
     jumps,
-    lost_since,
     restarts,
     traces,
     warmup_end,
@@ -79,7 +79,7 @@ def learning_rate_jumps(
         ups = [] if ups and restarts(curve.values, ups) else ups
         late = [j for j in found if j.factor < 1 and j.before > spent * curve.values.max()]
         downs = [j for j in late if curve.n - j.at >= left and not returns(j, ups)]
-        kept = [j for j in sorted(ups + downs, key=lambda j: j.at) if not declared(run, curve, j)]
+        kept = [j for j in sorted(ups + downs, key=lambda j: j.at) if not is_announced(run, curve, j)]
         if kept:
             yield evidence(run, features, curve, kept, (mild, spent))
             return
@@ -108,7 +108,7 @@ def climb_back(
         return None
     if np.count_nonzero(turns) > 2 or np.any(np.diff(rates[low : top + 1]) < 0) or low == 0:
         return None
-    spoiled = lost_since(features, curve.step_at(low), curve.step_at(top))
+    spoiled = describe_loss_since(features, curve.step_at(low), curve.step_at(top))
     return Evidence(
         onset=curve.step_at(low),
         last=curve.step_at(top),
@@ -128,7 +128,7 @@ def returns(down: Jump, ups: list[Jump]) -> bool:
     return any(u.at < down.at and down.after >= u.before / 2 for u in ups)
 
 
-def declared(run: Run, curve: Curve, jump: Jump) -> bool:
+def is_announced(run: Run, curve: Curve, jump: Jump) -> bool:
     """Whether the log itself announces a new phase there."""
     before, after = curve.step_at(jump.at - 1), curve.step_at(jump.at)
     return any(
@@ -148,7 +148,7 @@ def evidence(
         aspects.append("repeatedly")
     if any(e.kind == "resume" and e.step is not None and before <= e.step <= at for e in run.events):
         aspects.append("at-resume")
-    if reacts(features, before, at):
+    if objective_reacts(features, before, at):
         aspects.append("loss-reacts")
     if worst.factor > 1 and breaks_after(features, at):
         aspects.append("breaks")
@@ -190,11 +190,11 @@ def breaks_after(
     return bool(at <= curve.nonfinite_steps[0] <= at + soon * last)
 
 
-def reacts(features: Features, before: float, at: float) -> bool:
+def objective_reacts(features: Features, before: float, at: float) -> bool:
     """Whether the objective is clearly worse right after the jump than right before it."""
     curve = features.objective
     if curve is None or curve.n < 3:
         return False
-    old = curve.oriented[curve.steps <= before][-4:]
-    new = curve.oriented[curve.steps >= at][:4]
+    old = curve.as_loss[curve.steps <= before][-4:]
+    new = curve.as_loss[curve.steps >= at][:4]
     return bool(len(old) and len(new) and median(new) - median(old) > 4 * curve.noise)

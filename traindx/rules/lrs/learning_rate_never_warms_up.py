@@ -57,17 +57,17 @@ def learning_rate_never_warms_up(
         or curve.values[0] <= 0
     ):
         return
-    top = int(np.argmax(objective.oriented[: max(4, int(early * objective.n))]))
-    start = float(objective.oriented[0])
-    rise = float(objective.oriented[top]) - start
-    if top and rise > noise * objective.noise and rise > high * (start - float(objective.oriented.min())):
+    top = int(np.argmax(objective.as_loss[: max(4, int(early * objective.n))]))
+    start = float(objective.as_loss[0])
+    rise = float(objective.as_loss[top]) - start
+    if top and rise > noise * objective.noise and rise > high * (start - float(objective.as_loss.min())):
         yield evidence(curve, objective, top)
 
 
 def evidence(curve: Curve, objective: Curve, top: int) -> Evidence:
     at, first = objective.step_at(top), curve.step_at(0)
     start, height = float(objective.values[0]), float(objective.values[top])
-    stays = objective.end >= objective.oriented[0]
+    stays = objective.end >= objective.as_loss[0]
     return Evidence(
         onset=at,
         last=at,

@@ -71,7 +71,9 @@ def learning_rate_vanishes_early(
         or goes_on(objective, curve.step_at(at), sure, frozen)
     ):
         return
-    if improving(objective, curve.step_at(at), sure, moving) or improving(objective, full, sure, 2 * moving):
+    if was_improving(objective, curve.step_at(at), sure, moving) or was_improving(
+        objective, full, sure, 2 * moving
+    ):
         yield evidence(curve, at, left, objective, share)
 
 
@@ -92,17 +94,17 @@ def is_exponential(
 
 def goes_on(objective: Curve, at: float, sure: float, frozen: float) -> bool:
     """Whether the objective improves after step `at` too, or too few points are left to judge."""
-    after = objective.oriented[np.searchsorted(objective.steps, at) :]
+    after = objective.as_loss[np.searchsorted(objective.steps, at) :]
     if len(after) < FEWEST or objective.span <= 0:
         return True
     later = api.slope(after)
     return later.z < -sure and -later.change > frozen * objective.span
 
 
-def improving(objective: Curve, at: float, sure: float, moving: float) -> bool:
+def was_improving(objective: Curve, at: float, sure: float, moving: float) -> bool:
     """Whether the objective was improving over the second half of the time up to step `at`."""
     cut = int(np.searchsorted(objective.steps, at))
-    before = objective.oriented[min(cut // 2, max(cut - FEWEST, 0)) : cut]
+    before = objective.as_loss[min(cut // 2, max(cut - FEWEST, 0)) : cut]
     if len(before) < FEWEST:
         return False
     earlier = api.slope(before)

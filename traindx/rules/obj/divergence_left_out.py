@@ -1,7 +1,7 @@
 """OBJ008 divergence-left-out."""
 
 from traindx.rules.api import Evidence, Features, Iterator, Run, api, median, np, rule, threshold
-from traindx.rules.los.posterior_collapses import DIVERGENCES, RECONSTRUCTIONS, named
+from traindx.rules.los.posterior_collapses import DIVERGENCES, RECONSTRUCTIONS, find_curve
 
 
 @rule(
@@ -40,8 +40,8 @@ def divergence_left_out(
     Kingma and Welling (2014), Auto-encoding variational Bayes, arXiv:1312.6114.
     """
     loss = features.curve("train/total_loss") or features.needed_curve("train/loss")
-    other = named(run, features, RECONSTRUCTIONS, DIVERGENCES)
-    curve = named(run, features, DIVERGENCES, frozenset())
+    other = find_curve(run, features, RECONSTRUCTIONS, DIVERGENCES)
+    curve = find_curve(run, features, DIVERGENCES, frozenset())
     if features.is_reinforcement or other is None or curve is None or min(curve.n, loss.n) < least:
         raise api.CannotJudge("needs a loss, a reconstruction loss and a divergence")
     if loss.n != other.n or np.any(np.abs(loss.values - other.values) > equal * np.abs(loss.values)):

@@ -47,7 +47,7 @@ def divergence_outweighs_rewards(
     arXiv:2305.18290 (`beta`: 0.1 to 0.5).
     """
     if "train/kl" not in run.series:
-        yield from preferred(features, least, stiff, little)
+        yield from preference_evidence(features, least, stiff, little)
         return
     loss, kl = features.needed_curve("train/loss"), features.needed_curve("train/kl")
     reward = features.objective
@@ -64,7 +64,7 @@ def divergence_outweighs_rewards(
     weights = loss.values[moved] / kl.values[moved]
     weight, third = float(api.median(weights)), reward.n // 3
     constant = float(api.median(np.abs(weights - weight))) <= alike * weight
-    gain = float(np.mean(reward.oriented[:third]) - np.mean(reward.oriented[-third:]))
+    gain = float(np.mean(reward.as_loss[:third]) - np.mean(reward.as_loss[-third:]))
     error = api.difference_noise(reward.values) * (2 / third) ** 0.5
     if constant and weight > heavy and gain < clear * error:
         yield Evidence(
@@ -75,7 +75,7 @@ def divergence_outweighs_rewards(
         )
 
 
-def preferred(features: Features, least: float, stiff: float, little: float) -> Iterator[Evidence]:
+def preference_evidence(features: Features, least: float, stiff: float, little: float) -> Iterator[Evidence]:
     """A weight of preference tuning that hardly lets the model change."""
     words = (("rewards", "margin"), ("logps", "chosen"), ("logps", "rejected"))
     margin, chosen, rejected = (features.curve_with(*pair) for pair in words)

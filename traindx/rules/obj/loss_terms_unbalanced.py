@@ -55,7 +55,7 @@ def loss_terms_unbalanced(
     (2021), What matters in on-policy reinforcement learning?, arXiv:2006.05990.
     """
     total, policy, value, entropy = (
-        ending(run, features, *names) for names in (TOTALS, POLICIES, VALUES, ENTROPIES)
+        curve_ending_in(run, features, *names) for names in (TOTALS, POLICIES, VALUES, ENTROPIES)
     )
     if total is None or policy is None or value is None or min(total.n, policy.n, value.n) < least:
         raise api.CannotJudge("needs the loss of an agent and its terms")
@@ -88,7 +88,7 @@ def last_weight(total: api.Floats, terms: api.Floats, exact: float) -> tuple[flo
     return float(weights[-1]), left * float(inverse[-1, -1]) ** 0.5
 
 
-def ending(run: Run, features: Features, *names: str) -> Curve | None:
+def curve_ending_in(run: Run, features: Features, *names: str) -> Curve | None:
     """The first curve whose name ends in one of these."""
     known = [name for name in run.series if not name.startswith("val/")]
     return features.curve(next((n for end in names for n in known if n.endswith(end)), ""))

@@ -49,16 +49,16 @@ def half_precision_overflows(
     steps, scale = curve.steps[curve.values > 0], curve.values[curve.values > 0]
     if len(scale) == 0:
         raise CannotJudge("the loss scale is never positive, so it is not in use")
-    begin, fell = api.settles(scale, rows=int(rest)), api.halvings(scale)
+    begin, fell = api.settling_row(scale, rows=int(rest)), api.halvings(scale)
     if begin is None:
         deep = [(0, len(scale) - 1)] if fell.sum() >= halved and scale[-1] < usual else []
     else:
-        found = falls(fell, begin, max(rest, pause * len(scale)))
+        found = fall_chains(fell, begin, max(rest, pause * len(scale)))
         deep = [(a, b) for a, b in found if fell[a : b + 1].sum() >= halved]
     if not deep:
         return
     first = int(np.argmax(fell > 0)) if begin is None else deep[0][0]
-    hurt = begin is not None and api.suffers(features, float(steps[first]), share=worse, score=score)
+    hurt = begin is not None and api.is_worse_from(features, float(steps[first]), share=worse, score=score)
     yield Evidence(
         onset=float(steps[first]),
         last=float(steps[deep[-1][1]]),
@@ -74,7 +74,7 @@ def half_precision_overflows(
     )
 
 
-def falls(fell: api.Floats, begin: int, pause: float) -> list[tuple[int, int]]:
+def fall_chains(fell: api.Floats, begin: int, pause: float) -> list[tuple[int, int]]:
     """First and last row of each chain of falls after row `begin`: no rise and at most `pause` rows between
     two."""
     found: list[tuple[int, int]] = []

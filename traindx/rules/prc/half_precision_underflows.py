@@ -45,7 +45,7 @@ def half_precision_underflows(
     if zero.all():
         raise CannotJudge("the gradient norm is 0 in every row, so it was not recorded")
     if float(zero.mean()) < zeros or (
-        features.objective is not None and api.shed(features.objective) >= done
+        features.objective is not None and api.share_lost(features.objective) >= done
     ):
         return
     highest = float(scale.values.max())

@@ -48,7 +48,7 @@ def loss_scale_collapses(
     steps, scale = curve.steps[curve.values > 0], curve.values[curve.values > 0]
     if len(scale) < 2 or np.ptp(scale) == 0:
         return
-    begin = api.settles(scale, rows=int(rest))
+    begin = api.settling_row(scale, rows=int(rest))
     settled = float(scale.max()) if begin is None else float(scale[begin:].max())
     end = float(api.median(scale[-int(rest) :])) if len(scale) > rest else float(scale[-1])
     sunk = settled / end >= fall and begin is not None
@@ -58,7 +58,7 @@ def loss_scale_collapses(
     level = max(floor, settled / fall) if sunk else floor
     first = int(np.flatnonzero(scale > level)[-1]) + 1 if np.any(scale > level) else 0
     onset = float(steps[min(first, len(steps) - 1)])
-    hurt = api.suffers(features, onset, share=worse, score=score)
+    hurt = api.is_worse_from(features, onset, share=worse, score=score)
     yield Evidence(
         onset=onset,
         last=float(steps[-1]),

@@ -11,7 +11,7 @@ def skipped_shares(run: Run, features: Features) -> tuple[Floats, Floats]:
     """Steps and the share of optimizer steps skipped since the row before, from a counter or from events."""
     curve = features.curve("skipped_steps")
     if curve is not None and curve.n > 1:
-        counts, steps = api.per_row(curve.values), curve.steps
+        counts, steps = api.events_per_row(curve.values), curve.steps
     else:
         steps = max((s.steps for s in run.series.values()), key=len, default=np.empty(0))
         places = [e.step for e in run.events if e.kind == "skipped-step" and e.step is not None]

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from traindx.features.per_module.panels import at_end, by_module, panel, typical
+from traindx.features.per_module.panels import evidence_at_end, module_panel, panel, typical
 from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, api, np, rule, threshold
 
 
@@ -65,9 +65,9 @@ def quantized_gradients_imbalanced(
     scale_free = any(
         word in run.setup.word("optimizer") for word in ("adam", "lamb", "lion", "rmsprop", "muon")
     )
-    through = by_module(features, "quant/gradient")
+    through = module_panel(features, "quant/gradient")
     if through is not None and np.isfinite(through.values).any():
-        found = list(through_quantizer(through, by_module(features, "quant/kept"), passed, next_to_none))
+        found = list(through_quantizer(through, module_panel(features, "quant/kept"), passed, next_to_none))
         found, direct = found or list(fast_scales(features, through.modules, ratio)), not scale_free
     else:
         found, direct = list(compared_with_float(features, ratio, dead, int(rows))), False
@@ -106,14 +106,14 @@ def through_quantizer(
         message="the gradient at the float weights of {where} is {ratio:.3g} times that at their "
         "quantized copies",
         values={"where": found.modules[worst], "ratio": times},
-        points=(at_end("quant/gradient", found, worst, times, 1.0),),
+        points=(evidence_at_end("quant/gradient", found, worst, times, 1.0),),
     )
 
 
 def fast_scales(features: Features, quantized: tuple[str, ...], ratio: float) -> Iterator[Evidence]:
     """Learned scales that change far faster than the weights that they quantize, relative to their sizes,
     from the start. A scale belongs to a module inside the one that holds the weights."""
-    found = by_module(features, "update_ratio")
+    found = module_panel(features, "update_ratio")
     if found is None or len(found.steps) < 1:
         return
     speed = typical(found.values[: max(1, len(found.steps) // 3)])
@@ -131,14 +131,16 @@ def fast_scales(features: Features, quantized: tuple[str, ...], ratio: float) ->
         aspects=("larger", "scale"),
         message="the scale {where} changes {ratio:.3g} times as fast as the weights that it quantizes",
         values={"where": found.modules[place], "ratio": float(times[worst])},
-        points=(at_end("update_ratio", found, place, float(speed[place]), float(speed[other_place])),),
+        points=(
+            evidence_at_end("update_ratio", found, place, float(speed[place]), float(speed[other_place])),
+        ),
     )
 
 
 def compared_with_float(features: Features, ratio: float, dead: float, rows: int) -> Iterator[Evidence]:
     """Quantized modules against float ones."""
     found = panel(features, "grad_norm", rows=rows)
-    names = [by_module(features, n) for n in ("quant/zero_fraction", "quant/majority")]
+    names = [module_panel(features, n) for n in ("quant/zero_fraction", "quant/majority")]
     quantized = {m for p in names if p is not None for m in p.modules}
     for share in (p for p in names if p is not None):
         quantized -= {m for m, v in zip(share.modules, typical(share.values), strict=True) if v > dead}
@@ -164,7 +166,7 @@ def compared_with_float(features: Features, ratio: float, dead: float, rows: int
         aspects=("larger",) if times > 1 else ("smaller",),
         values={"where": where, "floats": floats, "ratio": times},
         points=(
-            at_end(
+            evidence_at_end(
                 "grad_norm",
                 found,
                 place,

@@ -1,8 +1,8 @@
 """QNT008 quantized-inputs-clipped."""
 
-from traindx.features.per_module.panels import by_module
+from traindx.features.per_module.panels import module_panel
 from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, np, rule, threshold
-from traindx.rules.qnt.quantized_weights_clipped import clipped
+from traindx.rules.qnt.quantized_weights_clipped import clipped_evidence
 
 
 @rule(
@@ -47,7 +47,7 @@ def quantized_inputs_clipped(
     Jacob et al. (2018), arXiv:1712.05877. Choi et al. (2018), PACT: parameterized clipping activation for
     quantized neural networks, arXiv:1805.06085.
     """
-    found = by_module(features, "quant/act_clipped")
+    found = module_panel(features, "quant/act_clipped")
     if found is None or not np.isfinite(found.values).any():
         raise CannotJudge("no inputs on the levels of a quantizer were measured")
-    yield from clipped(features, "quant/act_clipped", found, beyond, tail)
+    yield from clipped_evidence(features, "quant/act_clipped", found, beyond, tail)

@@ -2,8 +2,8 @@
 
 import msgspec
 
-from traindx.features.per_module.panels import at_end, by_module, named
-from traindx.features.per_module.quantization import FEW, gaps, late, onset
+from traindx.features.per_module.panels import evidence_at_end, module_panel, name_marked_modules
+from traindx.features.per_module.quantization import FEW, gaps, late_values, onset
 from traindx.rules.api import Evidence, Features, Iterator, Run, api, median, np, rule, threshold
 
 LEAST = 2  # points of a curve after quantization began
@@ -74,7 +74,7 @@ def quantized_much_worse(
     begun = next(
         (e.step for e in run.events if e.code == "quantization-begins" and e.step is not None), None
     )
-    if not apart and by_module(features, "quant/kept") is None and begun is None and not only_used:
+    if not apart and module_panel(features, "quant/kept") is None and begun is None and not only_used:
         raise api.CannotJudge("needs a metric with and without quantization, or measured quantized weights")
     seen = list(metrics_apart(features, lost))
     if not seen and only_used:
@@ -109,7 +109,7 @@ def worse_in_evaluation(features: Features, lost: float) -> Iterator[Evidence]:
     for pair in api.pairs(features, min_points=FEW // 2):
         train = pair.train_at_val()
         few = max(1, pair.val.n // 3)
-        behind = float(median(pair.val.oriented[-few:] - train[-few:]))
+        behind = float(median(pair.val.as_loss[-few:] - train[-few:]))
         if not pair.same or behind <= max(lost * pair.train.span, 2 * pair.val.noise):
             continue
         steps = pair.val.step_at(0), pair.val.step_at(pair.val.n - 1)
@@ -119,8 +119,8 @@ def worse_in_evaluation(features: Features, lost: float) -> Iterator[Evidence]:
 
 def other_weights(features: Features, changed: float, tail: float) -> Iterator[Evidence]:
     """Evaluated with weights that differ much from those that were trained."""
-    found = by_module(features, "quant/error")
-    error = np.zeros(0) if found is None else np.nan_to_num(late(found, tail))
+    found = module_panel(features, "quant/error")
+    error = np.zeros(0) if found is None else np.nan_to_num(late_values(found, tail))
     if found is None or not (error > changed).any():
         return
     worst = int(error.argmax())
@@ -131,8 +131,11 @@ def other_weights(features: Features, changed: float, tail: float) -> Iterator[E
         severity="medium",
         aspects=("weights",),
         message="quantization in evaluation changes the weights of {where} by {share:.0%} of their norm",
-        values={"where": named(found, error > changed), "share": float(median(error[error > changed]))},
-        points=(at_end("quant/error", found, worst, error[worst], changed),),
+        values={
+            "where": name_marked_modules(found, error > changed),
+            "share": float(median(error[error > changed])),
+        },
+        points=(evidence_at_end("quant/error", found, worst, error[worst], changed),),
     )
 
 
@@ -150,7 +153,7 @@ def worse_since_quantization(
         before = 0 if curve is None else int(np.searchsorted(curve.steps, begun))
         if curve is None or before < FEW // 2 or curve.n - before < LEAST:
             continue
-        low, after = float(curve.trend[:before].min()), curve.oriented[before:]
+        low, after = float(curve.trend[:before].min()), curve.as_loss[before:]
         end, gained = float(median(after[-max(1, len(after) // 2) :])), float(np.ptp(curve.trend[:before]))
         if end - low > max(fallen * gained, 4 * curve.noise / np.sqrt(max(1, len(after) // 2))):
             first, last = curve.step_at(0), curve.step_at(curve.n - 1)
@@ -183,10 +186,10 @@ def evidence(name: str, without: str, value: float, other: float, steps: tuple[f
 
 def lost_weights(features: Features, kept: float, tail: float) -> Iterator[Evidence]:
     """Weights of which quantization leaves little."""
-    found = by_module(features, "quant/kept")
+    found = module_panel(features, "quant/kept")
     if found is None:
         return
-    share = late(found, tail)
+    share = late_values(found, tail)
     poor = np.nan_to_num(share, nan=1.0) < kept
     if not poor.any():
         return
@@ -200,6 +203,6 @@ def lost_weights(features: Features, kept: float, tail: float) -> Iterator[Evide
         strength=1.0 if learning is False else 0.5,
         aspects=("weights",),
         message="only {share:.0%} of the weights of {where} survives quantization",
-        values={"share": max(0.0, float(median(share[poor]))), "where": named(found, poor)},
-        points=(at_end("quant/kept", found, worst, share[worst], kept, ""),),
+        values={"share": max(0.0, float(median(share[poor]))), "where": name_marked_modules(found, poor)},
+        points=(evidence_at_end("quant/kept", found, worst, share[worst], kept, ""),),
     )

@@ -1,7 +1,7 @@
 """QNT007 quantized-weights-clipped."""
 
-from traindx.features.per_module.panels import at_end, named
-from traindx.features.per_module.quantization import late, onset, trained_quantized
+from traindx.features.per_module.panels import evidence_at_end, name_marked_modules
+from traindx.features.per_module.quantization import late_values, onset, trained_quantized
 from traindx.rules.api import Evidence, Features, Iterator, Panel, Run, api, is_learning, np, rule, threshold
 
 
@@ -47,12 +47,14 @@ def quantized_weights_clipped(
     found = trained_quantized(
         features, "quant/clipped", "no weights on a grid of five levels or more were measured"
     )
-    yield from clipped(features, "quant/clipped", found, beyond, tail)
+    yield from clipped_evidence(features, "quant/clipped", found, beyond, tail)
 
 
-def clipped(features: Features, signal: str, found: Panel, beyond: float, tail: float) -> Iterator[Evidence]:
+def clipped_evidence(
+    features: Features, signal: str, found: Panel, beyond: float, tail: float
+) -> Iterator[Evidence]:
     """The modules of which more than `beyond` is clipped over the last `tail` of the run."""
-    share = np.nan_to_num(late(found, tail))
+    share = np.nan_to_num(late_values(found, tail))
     cut = share > beyond
     if not cut.any():
         return
@@ -62,6 +64,6 @@ def clipped(features: Features, signal: str, found: Panel, beyond: float, tail: 
         last=float(found.steps[-1]),
         where=found.modules[worst],
         severity="high" if is_learning(features) is False else "medium",
-        values={"share": float(api.median(share[cut])), "where": named(found, cut)},
-        points=(at_end(signal, found, worst, float(share[worst]), beyond, "0..1"),),
+        values={"share": float(api.median(share[cut])), "where": name_marked_modules(found, cut)},
+        points=(evidence_at_end(signal, found, worst, float(share[worst]), beyond, "0..1"),),
     )

@@ -1,7 +1,7 @@
 """QNT005 quantized-weights-get-no-gradient."""
 
-from traindx.features.per_module.panels import at_end, named
-from traindx.features.per_module.quantization import late, trained_quantized
+from traindx.features.per_module.panels import evidence_at_end, name_marked_modules
+from traindx.features.per_module.quantization import late_values, trained_quantized
 from traindx.rules.api import Evidence, Features, Iterator, Run, np, rule, threshold
 
 
@@ -44,7 +44,7 @@ def quantized_weights_get_no_gradient(
     computation, arXiv:1308.3432.
     """
     found = trained_quantized(features, "quant/gradient", "no gradient of quantized weights was measured")
-    share = late(found, tail)
+    share = late_values(found, tail)
     blocked = np.nan_to_num(share, nan=1.0) <= passed
     if not blocked.any():
         return
@@ -53,6 +53,6 @@ def quantized_weights_get_no_gradient(
         onset=float(found.steps[0]),
         last=float(found.steps[-1]),
         where=found.modules[worst],
-        values={"where": named(found, blocked)},
-        points=(at_end("quant/gradient", found, worst, float(share[worst]), 1.0),),
+        values={"where": name_marked_modules(found, blocked)},
+        points=(evidence_at_end("quant/gradient", found, worst, float(share[worst]), 1.0),),
     )

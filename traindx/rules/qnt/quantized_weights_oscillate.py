@@ -1,7 +1,7 @@
 """QNT006 quantized-weights-oscillate."""
 
-from traindx.features.per_module.panels import at_end, named
-from traindx.features.per_module.quantization import late, trained_quantized
+from traindx.features.per_module.panels import evidence_at_end, name_marked_modules
+from traindx.features.per_module.quantization import late_values, trained_quantized
 from traindx.rules.api import Evidence, Features, Iterator, Run, median, np, rule, threshold
 
 
@@ -51,7 +51,7 @@ def quantized_weights_oscillate(
     levels = run.setup.number("quantized_levels")
     if levels is None or levels > few:
         return
-    share, most = np.nan_to_num(late(found, tail)), flips * levels
+    share, most = np.nan_to_num(late_values(found, tail)), flips * levels
     if not (share > most).any():
         return
     worst = int(share.argmax())
@@ -59,6 +59,9 @@ def quantized_weights_oscillate(
         onset=float(found.steps[0]),
         last=float(found.steps[-1]),
         where=found.modules[worst],
-        values={"share": float(median(share[share > most])), "where": named(found, share > most)},
-        points=(at_end("quant/flips", found, worst, float(share[worst]), most, "0..1"),),
+        values={
+            "share": float(median(share[share > most])),
+            "where": name_marked_modules(found, share > most),
+        },
+        points=(evidence_at_end("quant/flips", found, worst, float(share[worst]), most, "0..1"),),
     )

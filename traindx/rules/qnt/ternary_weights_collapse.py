@@ -1,7 +1,7 @@
 """QNT002 ternary-weights-collapse."""
 
-from traindx.features.per_module.panels import at_end, by_module, named
-from traindx.features.per_module.quantization import late, onset
+from traindx.features.per_module.panels import evidence_at_end, module_panel, name_marked_modules
+from traindx.features.per_module.quantization import late_values, onset
 from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, api, np, rule, threshold
 
 
@@ -45,11 +45,13 @@ def ternary_weights_collapse(
     """
     if run.setup.word("quantized_in") == "evaluation":
         raise CannotJudge("weights are quantized in evaluation only")
-    signal = "quant/majority" if by_module(features, "quant/majority") is not None else "quant/zero_fraction"
-    found = by_module(features, signal)
+    signal = (
+        "quant/majority" if module_panel(features, "quant/majority") is not None else "quant/zero_fraction"
+    )
+    found = module_panel(features, signal)
     if found is None:
         raise CannotJudge("no quantized weights were measured")
-    share = late(found, tail)
+    share = late_values(found, tail)
     dead = np.nan_to_num(share) > most
     if not dead.any():
         return
@@ -61,6 +63,6 @@ def ternary_weights_collapse(
         where=found.modules[worst],
         severity="high" if learning is False else "medium",
         strength=1.0 if learning is False else 0.5,
-        values={"share": float(api.median(share[dead])), "where": named(found, dead)},
-        points=(at_end(signal, found, worst, share[worst], most, "0..1"),),
+        values={"share": float(api.median(share[dead])), "where": name_marked_modules(found, dead)},
+        points=(evidence_at_end(signal, found, worst, share[worst], most, "0..1"),),
     )

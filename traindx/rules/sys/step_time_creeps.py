@@ -77,7 +77,7 @@ def step_time_creeps(
     """
     duration = durations(features)
     if len(duration.seconds) < few:
-        yield from doubled(features, duration, times, steady)
+        yield from doubled_evidence(features, duration, times, steady)
         return
     skip = start_up(len(duration.seconds), start)
     steps, seconds = duration.steps[skip:], duration.seconds[skip:]
@@ -132,7 +132,9 @@ def is_data(data: Curve, grown: float) -> bool:
     return seen.last - seen.first >= 0.5 * grown
 
 
-def doubled(features: Features, duration: Duration, times: float, steady: float) -> Iterator[Evidence]:
+def doubled_evidence(
+    features: Features, duration: Duration, times: float, steady: float
+) -> Iterator[Evidence]:
     """In a short log, every step of the second half takes `times` as long as any of the first. Or almost
     every step takes longer than the one before, and the last third `times` as long as the first."""
     seconds, half = duration.seconds, len(duration.seconds) // 2

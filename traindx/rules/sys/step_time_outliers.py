@@ -1,6 +1,6 @@
 """SYS004 step-time-outliers."""
 
-from traindx.features.performance.level_shifts import durations, isolated_slow, near, periodic, start_up
+from traindx.features.performance.level_shifts import durations, is_near, isolated_slow, periodic, start_up
 from traindx.rules.api import Evidence, Features, Floats, Iterator, Run, api, np, rule, threshold
 
 
@@ -47,7 +47,7 @@ def step_time_outliers(
     if len(duration.seconds) < 3:
         raise api.CannotJudge("no positive step time was logged")
     steps = duration.steps
-    validated = near(steps, validation_steps(run))
+    validated = is_near(steps, validation_steps(run))
     kept = ~(validated & (validated.mean() < 0.5))
     steps, seconds = steps[kept], duration.seconds[kept]
     slow = isolated_slow(seconds, factor=factor, longest=int(longest), skip=start_up(len(seconds), start))

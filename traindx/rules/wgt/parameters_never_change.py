@@ -1,6 +1,6 @@
 """WGT003 parameters-never-change."""
 
-from traindx.features.per_module.panels import named, panel
+from traindx.features.per_module.panels import name_marked_modules, panel
 from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, api, np, rule, threshold
 
 
@@ -59,7 +59,7 @@ def parameters_never_change(
         return
     first = names[int(np.argmax(still))]
     everywhere = bool(still.all())
-    listed = named(type(updates)(updates.steps, tuple(names), moved), still)
+    listed = name_marked_modules(type(updates)(updates.steps, tuple(names), moved), still)
     yield Evidence(
         onset=float(updates.steps[0]),
         last=float(updates.steps[-1]),

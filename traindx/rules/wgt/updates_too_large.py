@@ -1,6 +1,6 @@
 """WGT001 updates-too-large."""
 
-from traindx.features.per_module.panels import after_warm_up, panel, typical
+from traindx.features.per_module.panels import panel, rows_after_start, typical
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -67,7 +67,7 @@ def updates_too_large(
     if not np.isfinite(values).any():
         raise CannotJudge("no finite update was measured")
     learning = is_learning(features)
-    level = positive_median(typical(after_warm_up(found, warm).values))
+    level = positive_median(typical(rows_after_start(found, warm).values))
     early = max((positive_median(row) for row in values[: int(head)]), default=0.0)
     if learning or (level < usual and early < first):
         return

@@ -1,6 +1,6 @@
 """WGT002 updates-too-small."""
 
-from traindx.features.per_module.panels import after_warm_up, panel, typical
+from traindx.features.per_module.panels import panel, rows_after_start, typical
 from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, api, np, rule, threshold
 
 
@@ -47,7 +47,7 @@ def updates_too_small(
     https://github.com/karpathy/nn-zero-to-hero. Measured: fine-tuning worked at 6e-5, faulty runs had 1e-5.
     """
     found = panel(features, "update_ratio")
-    level = typical(after_warm_up(found, warm).values)
+    level = typical(rows_after_start(found, warm).values)
     moving = level[np.isfinite(level) & (level > 0)]
     if not len(moving):
         raise CannotJudge("no parameter moves at all")
@@ -55,7 +55,7 @@ def updates_too_small(
     if norm is not None and (norm.n == 0 or float(api.median(norm.values)) == 0):
         raise CannotJudge("there is no gradient, or it is zero")
     middle = float(api.median(moving))
-    if api.is_learning(features) is not False or middle >= ratio or swollen(run, grown):
+    if api.is_learning(features) is not False or middle >= ratio or weights_grew(run, grown):
         return
     yield Evidence(
         onset=float(found.steps[0]),
@@ -67,7 +67,7 @@ def updates_too_small(
     )
 
 
-def swollen(run: Run, grown: float) -> bool:
+def weights_grew(run: Run, grown: float) -> bool:
     """Whether the weights ended several times as large as they began."""
     weights = run.panels.get("weight_norm")
     if weights is None or len(weights.steps) == 0:

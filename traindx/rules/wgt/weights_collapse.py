@@ -1,6 +1,6 @@
 """WGT005 weights-collapse."""
 
-from traindx.features.per_module.panels import at_end, first_known, named, panel
+from traindx.features.per_module.panels import evidence_at_end, first_known, name_marked_modules, panel
 from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, api, np, rule, threshold
 
 
@@ -63,6 +63,6 @@ def weights_collapse(
         where=found.modules[worst],
         severity="high" if learning is False else "low",
         strength=1.0 if learning is False else 0.5,
-        values={"where": named(found, small), "share": float(api.median(share[small]))},
-        points=(at_end("weight_norm", found, worst, end[worst], start[worst]),),
+        values={"where": name_marked_modules(found, small), "share": float(api.median(share[small]))},
+        points=(evidence_at_end("weight_norm", found, worst, end[worst], start[worst]),),
     )

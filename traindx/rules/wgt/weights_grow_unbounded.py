@@ -1,6 +1,6 @@
 """WGT004 weights-grow-unbounded."""
 
-from traindx.features.per_module.panels import at_end, first_known, panel
+from traindx.features.per_module.panels import evidence_at_end, first_known, panel
 from traindx.rules.api import (
     CannotJudge,
     Curve,
@@ -83,7 +83,7 @@ def weights_grow_unbounded(
         strength=1.0 if learning is False else 0.5,
         aspects=("sudden" if row <= max(1, sudden * len(rise)) else "gradual",),
         values={"factor": level, "where": found.modules[worst]},
-        points=(at_end("weight_norm", found, worst, end[worst], start[worst]),),
+        points=(evidence_at_end("weight_norm", found, worst, end[worst], start[worst]),),
     )
 
 

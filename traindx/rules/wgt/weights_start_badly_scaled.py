@@ -66,7 +66,7 @@ def weights_start_badly_scaled(
     is a good init, arXiv:1511.06422. The bounds are measured on 279 healthy runs: 5.5 times at most, 0.14
     times at least.
     """
-    severity = api.by_progress(features, stuck="high", unknown="medium", learns="info")
+    severity = api.progress_severity(features, stuck="high", unknown="medium", learns="info")
     strength = 1.0 if api.is_learning(features) is False else 0.5
     spread = spread_at_start(run, features, (up, loud), down, soon)
     for found in islice(chain(copies_at_start(run, copies), gains_at_start(run, faint, strong), spread), 1):

@@ -114,7 +114,7 @@ class Layout:
         parse = pa_csv.ParseOptions(
             delimiter=self.delimiter, invalid_row_handler=skip, newlines_in_values=True
         )
-        compression = "gzip" if gzipped(path) else None
+        compression = "gzip" if is_gzipped(path) else None
         with (
             pa.input_stream(str(path), compression=compression) as stream,
             pa_csv.open_csv(stream, read, parse, convert) as r,
@@ -133,13 +133,13 @@ def with_points(block: Any) -> Any:
 
 def head_of(path: Path) -> bytes:
     try:
-        with gzip.open(path, "rb") if gzipped(path) else path.open("rb") as stream:
+        with gzip.open(path, "rb") if is_gzipped(path) else path.open("rb") as stream:
             return stream.read(HEAD)
     except (OSError, EOFError, zlib.error) as error:
         raise ReadError(str(path), f"cannot be read: {first_line(error)}") from error
 
 
-def gzipped(path: Path) -> bool:
+def is_gzipped(path: Path) -> bool:
     with path.open("rb") as stream:
         return stream.read(2) == b"\x1f\x8b"
 

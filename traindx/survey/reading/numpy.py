@@ -9,7 +9,16 @@ import msgspec
 import pyarrow as pa
 
 from traindx.survey import arrays, tabular
-from traindx.survey.api import ConfigError, ReadError, Table, Wanted, escaped, listing, np, rows_a_chunk
+from traindx.survey.api import (
+    ConfigError,
+    ReadError,
+    Table,
+    Wanted,
+    escape_name,
+    list_names,
+    np,
+    rows_a_chunk,
+)
 
 LABEL_BYTES = 1 << 28  # of a one-dimensional array, which is read as a whole
 BROKEN = (OSError, ValueError, EOFError, zipfile.BadZipFile, KeyError, NotImplementedError)
@@ -45,7 +54,7 @@ def open_npy(path: Path, wanted: Wanted) -> Table:
             "--target: an array of samples with more dimensions has no target column; use .npz"
         )
     names = [str(i) for i in range(whole.shape[1])]
-    place = names.index(tabular.chosen(names, wanted.target, "--target") or "0")
+    place = names.index(tabular.choose_column(names, wanted.target, "--target") or "0")
     inputs = np.delete(np.arange(whole.shape[1]), place)
 
     def blocks() -> Iterator[tuple[arrays.Array, arrays.Array | None]]:
@@ -82,14 +91,14 @@ def of_array(
 def open_npz(path: Path, wanted: Wanted) -> Table:
     """Inputs and targets by their usual names; arrays of one dimension side by side are columns."""
     members = {m.name: m for m in headers(path)}
-    inputs, target = arrays.picked(list(members), wanted.target)
+    inputs, target = arrays.pick_arrays(list(members), wanted.target)
     if inputs is None:
         rows = {m.shape[0] for m in members.values()}
         if len(members) > 1 and len(rows) == 1 and all(len(m.shape) == 1 for m in members.values()):
             return columns(path, members, wanted)
         deep = [m for m in members.values() if len(m.shape) > 1 and m.name != target]
         if len(deep) != 1:
-            raise ReadError(str(path), f"which array holds the samples? There are {listing(list(members), 12)}",
+            raise ReadError(str(path), f"which array holds the samples? There are {list_names(list(members), 12)}",
                             hint="call it x")  # fmt: skip
         inputs = deep[0].name
     member = members[inputs]
@@ -171,7 +180,7 @@ def stream(path: Path, member: Member) -> Iterator[arrays.Array]:
 def read_small_array(path: Path, member: Member) -> arrays.Array:
     """A small array of an archive. Raises ReadError for one that is not small."""
     if member.row_bytes * member.shape[0] > LABEL_BYTES:
-        raise ReadError(str(path), f"{escaped(member.name)} is too large to be read as a whole")
+        raise ReadError(str(path), f"{escape_name(member.name)} is too large to be read as a whole")
     try:
         with np.load(path, allow_pickle=False) as archive:
             return np.asarray(archive[member.name])

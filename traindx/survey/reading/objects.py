@@ -138,24 +138,24 @@ def of_dataset(data: Any, wanted: Wanted) -> Table:
     total = len(data)
     if not total:
         raise ConfigError("the data set is empty")
-    with undisturbed():
+    with preserve_random_state():
         first = pair(data[0])
     places = stretches(total, max(1, min(SAMPLES, VALUES // max(first[0].size, 1))))
 
     def blocks() -> Iterator[Pair]:
         for at in range(0, len(places), TOGETHER):
-            with undisturbed():
-                yield stacked([pair(data[int(i)]) for i in places[at : at + TOGETHER]])
+            with preserve_random_state():
+                yield stack_samples([pair(data[int(i)]) for i in places[at : at + TOGETHER]])
 
     made = table(type(data).__name__, "dataset", first, blocks, wanted, rows=len(places))
     if len(places) < total:
         made.notes.append(f"{len(places):,} of {total:,} samples were drawn, spread evenly")
         made.facts["rows_all"] = total
-        return msgspec.structs.replace(made, chunks=lambda: placed(made, places))
+        return msgspec.structs.replace(made, chunks=lambda: place_chunks(made, places))
     return made
 
 
-def placed(table: Table, places: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Iterator[Chunk]:
+def place_chunks(table: Table, places: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Iterator[Chunk]:
     """The chunks of a table under the numbers that their rows have in the data set. A chunk never holds rows
     of two stretches."""
     for chunk in table.chunks():
@@ -172,13 +172,13 @@ def stretches(total: int, most: int) -> np.ndarray[tuple[int], np.dtype[np.int64
 
 def of_loader(data: Any, wanted: Wanted) -> Table:
     """Anything that yields batches (inputs, targets): the first BATCHES of them."""
-    with undisturbed():
+    with preserve_random_state():
         first = next(iter(data), None)
     if first is None:
         raise ConfigError("the loader yields nothing")
 
     def blocks() -> Iterator[Pair]:
-        with undisturbed():
+        with preserve_random_state():
             for batch in islice(iter(data), BATCHES):
                 yield pair(batch)
 
@@ -201,10 +201,10 @@ def table(name: str, origin: str, sample: Pair, blocks: Any, wanted: Wanted, **k
 def pair(item: Any) -> Pair:
     """(input, target) of a sample or batch. Raises ConfigError where the input is no array of numbers."""
     if isinstance(item, dict):
-        name = arrays.pick(
+        name = arrays.pick_name(
             list(item), ("input_values", "pixel_values", *arrays.INPUTS, "image", "input", "input_ids")
         )
-        goal = arrays.pick(list(item), arrays.TARGETS)
+        goal = arrays.pick_name(list(item), arrays.TARGETS)
         item = (
             (item[name],)
             if goal is None and name
@@ -221,7 +221,7 @@ def pair(item: Any) -> Pair:
     return inputs, arrays.as_numpy(parts[1]) if len(parts) > 1 else None
 
 
-def stacked(pairs: list[Pair]) -> Pair:
+def stack_samples(pairs: list[Pair]) -> Pair:
     """Samples as one block. Raises ConfigError for samples of different shapes."""
     shapes = {p[0].shape for p in pairs}
     if len(shapes) > 1:
@@ -231,7 +231,7 @@ def stacked(pairs: list[Pair]) -> Pair:
 
 
 @contextmanager
-def undisturbed() -> Iterator[None]:
+def preserve_random_state() -> Iterator[None]:
     """Random augmentations draw numbers, so the state of the generators is restored."""
     torch = sys.modules.get("torch")
     kept = random.getstate(), np.random.get_state(), torch.get_rng_state() if torch is not None else None

@@ -16,7 +16,7 @@ torch = pytest.importorskip("torch")
 
 from torch import nn  # noqa: E402
 
-from traindx.capture.torch.checks.rehearsal import Rehearsal, blank, permuted  # noqa: E402
+from traindx.capture.torch.checks.rehearsal import Rehearsal, blank, permute_targets  # noqa: E402
 
 
 def parts(last: tuple[Any, ...] = ()) -> tuple[Any, Any, Any]:
@@ -120,7 +120,7 @@ def test_permuted_labels_are_the_same_ones_elsewhere() -> None:
     torch.manual_seed(2)
     given = [(x, y) for x, y in loader]
     torch.manual_seed(2)
-    found = [batch for batch, _ in zip(permuted(given), range(20), strict=False)]
+    found = [batch for batch, _ in zip(permute_targets(given), range(20), strict=False)]
     for (x, y), (x2, y2), (_, again) in zip(given, found, found[10:], strict=False):
         assert torch.equal(x, x2)
         assert torch.equal(y2, again)

@@ -18,7 +18,7 @@ import traindx  # noqa: E402
 from tests.capture.launch.launching import PYTHON, launched  # noqa: E402
 from traindx.capture.torch.measure.batches.answers import READ, Matched  # noqa: E402
 from traindx.capture.torch.measure.gradients.norms_and_updates import Grid  # noqa: E402
-from traindx.capture.torch.measure.models.as_built import FirstWeights, initial_gains  # noqa: E402
+from traindx.capture.torch.measure.models.initial_weights import FirstWeights, initial_gains  # noqa: E402
 
 SCRIPT = """
 import torch

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from traindx.capture.signals import by_kind
+from traindx.capture.signals import families_by_kind
 from traindx.capture.torch.measure.by_pass import observers
 
 
@@ -14,7 +14,7 @@ def test_each_observer_has_a_family_with_panels() -> None:
     found = observers(lambda what, error: None)
     assert "attention" in found
     for kind, observer in found.items():
-        family = by_kind().get(kind)
+        family = families_by_kind().get(kind)
         missing = f"by_pass/{kind}.py needs traindx/capture/signals/{kind}.py with a FAMILY of this kind and its panels"
         assert family is not None, missing
         assert family.panels is not None, missing

@@ -21,7 +21,7 @@ from traindx.capture.torch.backend import torch_session  # noqa: E402
 from traindx.capture.torch.measure.batches.answers import class_counts, rows_of, sample_spread  # noqa: E402
 from traindx.capture.torch.measure.gradients.exchange import PAIRS, Directions  # noqa: E402
 from traindx.capture.torch.measure.loss.graph import activations, last_activation, reduction  # noqa: E402
-from traindx.capture.torch.measure.models.as_built import equal_units  # noqa: E402
+from traindx.capture.torch.measure.models.initial_weights import equal_units  # noqa: E402
 from traindx.capture.torch.measure.tensors.shards import weighted_norm  # noqa: E402
 from traindx.vocabulary.run import Run  # noqa: E402
 

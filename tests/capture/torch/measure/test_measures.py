@@ -169,9 +169,9 @@ def test_activation_functions_are_seen_where_they_are_taken_in(
 def test_units_of_images_are_channels() -> None:
     x = torch.rand(5, 3, 4, 4)
     x[:, 1] = 0
-    assert arrays.by_unit(x.numpy(), False).tolist() == x.amax((0, 2, 3)).tolist()
-    assert arrays.by_unit(x[..., 0], True).tolist() == x[..., 0].amax((0, 2)).tolist()
-    assert arrays.by_unit(x[..., 0], False).tolist() == x[..., 0].amax((0, 1)).tolist()
+    assert arrays.largest_by_unit(x.numpy(), False).tolist() == x.amax((0, 2, 3)).tolist()
+    assert arrays.largest_by_unit(x[..., 0], True).tolist() == x[..., 0].amax((0, 2)).tolist()
+    assert arrays.largest_by_unit(x[..., 0], False).tolist() == x[..., 0].amax((0, 1)).tolist()
 
 
 def test_outputs_that_do_not_depend_on_the_input_have_rank_zero() -> None:
@@ -209,7 +209,7 @@ def test_measuring_on_a_device_agrees_with_the_host() -> None:
     for kind in ("", "squasher", "tanh output", "sigmoid output"):
         x = torch.randn(64, 50) * 3
         before = x * 2
-        host = arrays.measured(x.numpy(), kind, before.numpy(), module_outputs.host_part(x))
+        host = arrays.output_statistics(x.numpy(), kind, before.numpy(), module_outputs.host_part(x))
         other = [float(v) for v in module_outputs.measured_on_device(x, kind, before, x)]
         np.testing.assert_allclose(other, host, rtol=1e-4, atol=1e-6)
 
@@ -325,7 +325,7 @@ def test_pace_keeps_the_cost_in_bounds() -> None:
         slow.stepped(step, 1.0)
         slow.measured(step, 0.003)
         assert slow.sampled(step)
-    pace.look_closer(5000)
+    pace.sample_next_steps(5000)
     assert [pace.sampled(5000 + i) for i in range(3)] == [True] * 3
 
 

@@ -18,7 +18,7 @@ from torch.nn.utils import parametrize, prune  # noqa: E402
 import traindx  # noqa: E402
 from tests.capture.torch.loops import Loop, _classifier  # noqa: E402
 from traindx.capture.arrays.levels import levels, quantized_levels  # noqa: E402
-from traindx.capture.torch.measure.quantized.levels import clipped, measured, moved  # noqa: E402
+from traindx.capture.torch.measure.quantized.levels import clipped_share, level_statistics, moved_share  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -277,12 +277,12 @@ def test_begun_late(tmp_path: Path) -> None:
 def test_numbers_of_known_weights() -> None:
     own = torch.tensor([[0.9, -0.1, 0.2, -1.2], [0.1, 0.1, -0.2, 1.0]])
     used = torch.tensor([[1.0, 0.0, 0.0, -1.0], [0.0, 0.0, 0.0, 1.0]])
-    zero, majority, error, kept, _ = measured(used, own).tolist()
+    zero, majority, error, kept, _ = level_statistics(used, own).tolist()
     assert zero == majority == 5 / 8
     assert error == pytest.approx(float((used - own).norm() / own.norm()))
     assert kept == pytest.approx((0.9 + 1.2 + 1.0) / float(own.square().sum()))
-    assert measured(torch.full((4, 8), 0.5), torch.rand(4, 8)).tolist()[:2] == [0.0, 1.0]
-    zero, majority, *_ = measured(
+    assert level_statistics(torch.full((4, 8), 0.5), torch.rand(4, 8)).tolist()[:2] == [0.0, 1.0]
+    zero, majority, *_ = level_statistics(
         torch.tensor([[2.0, 2.0, 2.0, -2.0], [3.0, 3.0, 3.0, 3.0]]), torch.randn(2, 4)
     )
     assert (zero, majority) == (0.0, 7 / 8)
@@ -349,18 +349,18 @@ def test_values_that_change_their_level(by_row: bool) -> None:
     after = before.clone()
     after.view(-1)[2:512:51] += 1
     scale = torch.linspace(0.97, 1.04, 8)[:, None] if by_row else 1.04
-    assert float(moved(scale * after, before)) == pytest.approx(10 / 512)
-    assert float(moved(scale * before, before)) == 0
-    assert float(moved(-before, before)) == pytest.approx(float((before != 0).float().mean()))
+    assert float(moved_share(scale * after, before)) == pytest.approx(10 / 512)
+    assert float(moved_share(scale * before, before)) == 0
+    assert float(moved_share(-before, before)) == pytest.approx(float((before != 0).float().mean()))
 
 
 def test_weights_beyond_the_grid() -> None:
     own = torch.linspace(-2, 2, 401)[None]
     used = (own / 0.25).round().clamp(-4, 3) * 0.25  # from -1 to 0.75: half a level more is not beyond
     expected = ((own > 0.875) | (own < -1.125)).float().mean()
-    assert float(clipped(used, own)) == pytest.approx(float(expected), abs=0.01)
-    assert float(clipped((own / 0.25).round() * 0.25, own)) == 0
-    assert np.isnan(float(clipped(own.sign(), own)))
+    assert float(clipped_share(used, own)) == pytest.approx(float(expected), abs=0.01)
+    assert float(clipped_share((own / 0.25).round() * 0.25, own)) == 0
+    assert np.isnan(float(clipped_share(own.sign(), own)))
 
 
 @pytest.mark.parametrize(("size", "bits"), [(16, 4), (32, 8), (64, 3), (128, 8)])

@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch")
 
 from torch import Tensor, nn  # noqa: E402
 
-from traindx.capture.torch.measure.loss.graph import used_plainly  # noqa: E402
+from traindx.capture.torch.measure.loss.graph import are_used_unchanged  # noqa: E402
 
 
 def rounded(w: Tensor) -> Tensor:
@@ -37,12 +37,12 @@ def test_ways(way: str) -> None:
     use, plain = WAYS[way]
     torch.manual_seed(0)
     x, w = torch.randn(6, 4), torch.randn(4, 5, requires_grad=True)
-    assert used_plainly(use(x, w).square().mean(), [w]) == plain
+    assert are_used_unchanged(use(x, w).square().mean(), [w]) == plain
 
 
 def test_all_of_them_are_asked() -> None:
     first, second = torch.randn(4, 5, requires_grad=True), torch.randn(5, 2, requires_grad=True)
     loss = (torch.randn(6, 4) @ first @ rounded(second)).mean()
-    assert used_plainly(loss, [first])
-    assert not used_plainly(loss, [first, second])
-    assert not used_plainly(loss, [])
+    assert are_used_unchanged(loss, [first])
+    assert not are_used_unchanged(loss, [first, second])
+    assert not are_used_unchanged(loss, [])

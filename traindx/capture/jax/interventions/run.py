@@ -9,7 +9,7 @@ import jax
 import numpy as np
 
 from traindx.capture.experiment.applies import applies
-from traindx.capture.experiment.seeds import WITHIN, Seeds, there
+from traindx.capture.experiment.seeds import WITHIN, Seeds, is_installed
 from traindx.capture.jax.experiment import Site
 
 KEYS = ("key", "PRNGKey")
@@ -28,7 +28,7 @@ def seed(site: Site, wanted: int) -> None:
     which are set when JAX is imported. The first becomes this one; others keep their distance from it, as in PyTorch.
     `numpy.random.default_rng` does not change."""
     seeds = Seeds(site, wanted)
-    homes = [(importlib.import_module(name), name) for name in LIBRARIES if there(name)]
+    homes = [(importlib.import_module(name), name) for name in LIBRARIES if is_installed(name)]
     for home, _ in homes if site.hooks.alone else ():
         home.seed(wanted % WITHIN)
     for home, name in homes:

@@ -79,7 +79,7 @@ def weight_decay(site: Site, wanted: Change) -> None:
 
     def new(making: Making) -> bool:
         own = float(making.value("weight_decay") or 0.0)
-        decay = wanted.applied_to(own)
+        decay = wanted.apply_to(own)
         if decay == own:
             return False
         if making.name in DECAYED:
@@ -97,7 +97,7 @@ def weight_decay(site: Site, wanted: Change) -> None:
     site.on_optimizer(new)
 
 
-def set_to(site: Site, settings: dict[str, float]) -> None:
+def apply_settings(site: Site, settings: dict[str, float]) -> None:
     """Arguments of the optimizers get new values."""
 
     def new(making: Making) -> bool:
@@ -118,19 +118,19 @@ def set_to(site: Site, settings: dict[str, float]) -> None:
 @applies("momentum")
 def momentum(site: Site, wanted: float) -> None:
     """The `momentum` of SGD and RMSprop. Refused for optimizers that have none (for Adam: `betas`)."""
-    set_to(site, {"momentum": wanted})
+    apply_settings(site, {"momentum": wanted})
 
 
 @applies("betas")
 def betas(site: Site, wanted: tuple[float, ...]) -> None:
     """`b1` and `b2` of Adam and similar optimizers. Refused for optimizers that have none."""
-    set_to(site, {"b1": wanted[0], "b2": wanted[1]})
+    apply_settings(site, {"b1": wanted[0], "b2": wanted[1]})
 
 
 @applies("eps")
 def eps(site: Site, wanted: float) -> None:
     """`eps` of Adam and similar optimizers. Refused for optimizers that have none."""
-    set_to(site, {"eps": wanted})
+    apply_settings(site, {"eps": wanted})
 
 
 @applies("optimizer")

@@ -34,20 +34,20 @@ def split(site: Site, arguments: Arguments) -> int:
     if not share:
         return total
     count = int(np.floor(total * (1.0 - share)))
-    held = keep(arguments, lambda part: part[count:])
-    arguments |= keep(arguments, lambda part: part[:count])
+    held = keep_samples(arguments, lambda part: part[count:])
+    arguments |= keep_samples(arguments, lambda part: part[:count])
     arguments |= {"validation_data": tuple(held.values()), "validation_split": 0.0}
     return count
 
 
-def mapped(parts: Any, function: Callable[[Any], Any]) -> Any:
+def map_parts(parts: Any, function: Callable[[Any], Any]) -> Any:
     return keras.tree.map_structure(function, parts)
 
 
-def keep(arguments: Arguments, choose: Callable[[Any], Any]) -> dict[str, Any]:
+def keep_samples(arguments: Arguments, choose: Callable[[Any], Any]) -> dict[str, Any]:
     """The training samples that `choose` takes of each array: inputs, targets and weights."""
     given = (name for name in PARTS if arguments.get(name) is not None)
-    return {name: mapped(arguments[name], choose) for name in given}
+    return {name: map_parts(arguments[name], choose) for name in given}
 
 
 def host(part: Any) -> Any:
@@ -84,7 +84,7 @@ def data(site: Site, kind: str) -> None:
             return
         size = min(arguments.get("batch_size") or USUAL_BATCH, count)
         rows = np.tile(np.arange(size), count // size)
-        arguments |= keep(arguments, lambda part: host(part)[rows]) | {"shuffle": False}
+        arguments |= keep_samples(arguments, lambda part: host(part)[rows]) | {"shuffle": False}
         site.touched("fits")
 
     site.on_data(order)
@@ -98,7 +98,7 @@ def labels(site: Site, _value: str) -> None:
     def permute(_model: Any, arguments: Arguments) -> None:
         count = split(site, arguments)
         order = np.random.default_rng(SEED).permutation(count)
-        arguments["y"] = mapped(arguments["y"], lambda part: host(part)[order])
+        arguments["y"] = map_parts(arguments["y"], lambda part: host(part)[order])
         site.fact("labels_permuted", "over all samples")
         site.touched("fits")
 
@@ -115,15 +115,15 @@ def drop(site: Site, _value: str) -> None:
         bad = np.zeros(count, bool)
         for part in [*keras.tree.flatten(arguments["x"]), *keras.tree.flatten(arguments["y"])]:
             if part is not None and host(part).dtype.kind == "f":
-                bad |= far(host(part))
+                bad |= far_samples(host(part))
         if bad.any():
-            arguments |= keep(arguments, lambda part: host(part)[~bad])
+            arguments |= keep_samples(arguments, lambda part: host(part)[~bad])
             site.touched("samples", int(bad.sum()))
 
     site.on_data(leave_out)
 
 
-def far(values: Any) -> Any:
+def far_samples(values: Any) -> Any:
     """Which samples of `values[n, ...]` hold something that is not finite or far, by feature (the last dimension)."""
     flat = values.reshape(len(values), -1)
     bad = ~np.isfinite(flat).all(1)
@@ -150,12 +150,12 @@ def inputs(site: Site, kind: str) -> None:
             scales.fitted(model, arguments)
         elif kind == "shuffle":
             order = np.random.default_rng(SEED).permutation(count)
-            arguments["x"] = mapped(arguments["x"], lambda part: host(part)[order])
+            arguments["x"] = map_parts(arguments["x"], lambda part: host(part)[order])
         else:
-            arguments["x"] = mapped(arguments["x"], lambda part: np.zeros_like(host(part)))
+            arguments["x"] = map_parts(arguments["x"], lambda part: np.zeros_like(host(part)))
             if isinstance(arguments.get("validation_data"), tuple | list):
                 x, *rest = arguments["validation_data"]
-                arguments["validation_data"] = (mapped(x, lambda part: np.zeros_like(host(part))), *rest)
+                arguments["validation_data"] = (map_parts(x, lambda part: np.zeros_like(host(part))), *rest)
         site.touched("fits")
 
     site.on_data(alter)

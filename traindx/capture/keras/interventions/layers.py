@@ -6,7 +6,7 @@ from traindx.capture.keras.alter import (
     followers as after_each,
     has_norm,
     has_weights,
-    hidden,
+    hidden_layers,
     is_graph,
     linear,
     redraw,
@@ -49,7 +49,7 @@ def activation(site: Site, into: str) -> None:
 
     def change_them(model: Any) -> None:
         places: dict[int, Sequence[Any]] = {}
-        for layer in hidden(model):
+        for layer in hidden_layers(model):
             own = activation_of(layer)
             if not (own in SATURATING or (own == "relu" and into != "relu")):
                 continue
@@ -80,7 +80,7 @@ def normalize(site: Site, kind: str) -> None:
 
     def insert(model: Any) -> None:
         after, places = after_each(model), {}
-        for layer in hidden(model):
+        for layer in hidden_layers(model):
             name = type(layer).__name__
             if not has_weights(layer) or has_norm(layer, after) or not (name == "Dense" or "Conv" in name):
                 continue
@@ -91,7 +91,7 @@ def normalize(site: Site, kind: str) -> None:
                 continue  # no activation behind it
             behind = [] if linear(layer) else [keras.layers.Activation(layer.activation)]
             places[id(layer)] = [layer, norm_for(layer, kind), *behind]
-        for layer in hidden(model):
+        for layer in hidden_layers(model):
             if is_graph(model) and len(places.get(id(layer), ())) == 3:
                 layer.activation = keras.activations.linear
         drawn(site, model, places)
@@ -109,12 +109,12 @@ def dropout(site: Site, wanted: Change) -> None:
         found = [(layer, name) for layer in plain_layers(model) for name in rates(layer)]
         for layer, name in found:
             own = getattr(layer, name)
-            new = wanted.applied_to(own)
+            new = wanted.apply_to(own)
             if new != own:
                 setattr(layer, name, new)
                 site.touched("layers")
         if not found and not wanted.relative and wanted.number:
-            here = [layer for layer in hidden(model) if not linear(layer)]
+            here = [layer for layer in hidden_layers(model) if not linear(layer)]
             drawn(site, model, {
                 id(layer): [layer, keras.layers.Dropout(wanted.number, seed=SEED + i)]
                 for i, layer in enumerate(here)

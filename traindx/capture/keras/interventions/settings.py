@@ -20,7 +20,7 @@ SHARED = (
 )
 
 
-def set_to(site: Site, settings: dict[str, float], facts: dict[str, float]) -> None:
+def apply_settings(site: Site, settings: dict[str, float], facts: dict[str, float]) -> None:
     """Attributes of the optimizer that its step reads get new values. `facts` are recorded where one changes."""
 
     def set_them(model: Any) -> None:
@@ -47,20 +47,20 @@ def set_to(site: Site, settings: dict[str, float], facts: dict[str, float]) -> N
 @applies("momentum")
 def momentum(site: Site, wanted: float) -> None:
     """The momentum of SGD and RMSprop. Refused for optimizers that have none (for Adam: `betas`)."""
-    set_to(site, {"momentum": wanted}, {"momentum": wanted})
+    apply_settings(site, {"momentum": wanted}, {"momentum": wanted})
 
 
 @applies("betas")
 def betas(site: Site, wanted: tuple[float, ...]) -> None:
     """`beta_1` and `beta_2` of Adam and similar optimizers. Refused for optimizers that have none."""
     facts = {"beta1": wanted[0], "beta2": wanted[1], "momentum": wanted[0]}
-    set_to(site, {"beta_1": wanted[0], "beta_2": wanted[1]}, facts)
+    apply_settings(site, {"beta_1": wanted[0], "beta_2": wanted[1]}, facts)
 
 
 @applies("eps")
 def eps(site: Site, wanted: float) -> None:
     """`epsilon` of Adam and similar optimizers. Refused for optimizers that have none."""
-    set_to(site, {"epsilon": wanted}, {"eps": wanted})
+    apply_settings(site, {"epsilon": wanted}, {"eps": wanted})
 
 
 @applies("weight_decay")
@@ -71,7 +71,7 @@ def weight_decay(site: Site, wanted: Change) -> None:
     def set_it(model: Any) -> None:
         optimizer = inner(model)
         own = optimizer.weight_decay or 0.0
-        new = wanted.applied_to(own)
+        new = wanted.apply_to(own)
         if new == own:
             return
         optimizer.weight_decay = new or None
@@ -91,7 +91,7 @@ def optimizer(site: Site, wanted: str) -> None:
 
     def exchange(model: Any) -> None:
         own = inner(model)
-        if is_already(own, wanted):
+        if has_setting(own, wanted):
             return
         if own.built and int(keras.ops.convert_to_numpy(own.iterations)):
             site.refuse("the model's optimizer has already made steps")
@@ -100,7 +100,7 @@ def optimizer(site: Site, wanted: str) -> None:
             model.optimizer = other
         else:
             model.optimizer = keras.optimizers.LossScaleOptimizer(other)
-        for name, fact in facts.of_optimizer(other).items():
+        for name, fact in facts.optimizer_facts(other).items():
             if name not in ("lr", "weight_decay"):
                 site.fact(name, fact)
         site.touched("optimizers")
@@ -109,7 +109,7 @@ def optimizer(site: Site, wanted: str) -> None:
     site.unused = f"the script's optimizer is {CLASSES[wanted]} already"
 
 
-def is_already(own: Any, wanted: str) -> bool:
+def has_setting(own: Any, wanted: str) -> bool:
     if type(own).__name__ != CLASSES[wanted]:
         return False
     return wanted not in ("sgd", "momentum") or bool(own.momentum) == (wanted == "momentum")

@@ -37,7 +37,7 @@ def init(site: Site, kind: str) -> None:
         if any(one is model or one in model._flatten_layers() for one in loaded):
             site.refuse("the script has loaded weights into the model")
         for i, layer in enumerate(plain_layers(model)):
-            if layer.trainable and begin_anew(layer, kind, SEED + i):
+            if layer.trainable and reinitialize_layer(layer, kind, SEED + i):
                 site.touched("layers")
 
     site.wrap(Model, "load_weights", load)
@@ -46,7 +46,7 @@ def init(site: Site, kind: str) -> None:
     site.on_model(fresh)
 
 
-def begin_anew(layer: Any, kind: str, seed: int) -> bool:
+def reinitialize_layer(layer: Any, kind: str, seed: int) -> bool:
     """Set a layer's weights, or what they will be made of. False where its kind is not known."""
     kernel = "depthwise_kernel" if hasattr(layer, "depthwise_kernel") else "kernel"
     fillers: dict[str, Any] = {}
@@ -58,7 +58,7 @@ def begin_anew(layer: Any, kind: str, seed: int) -> bool:
         fillers = {"embeddings": keras.initializers.RandomNormal(stddev=spread, seed=seed)}
     elif name in ("LSTM", "GRU", "SimpleRNN"):
         layer.cell.kernel_initializer = initializer("xavier", seed)
-        return begin_cell(layer.cell, seed)
+        return reinitialize_cell(layer.cell, seed)
     elif "Normalization" in name:
         ones, zeros = keras.initializers.Ones(), keras.initializers.Zeros()
         fillers = {"gamma": ones, "beta": zeros, "moving_mean": zeros, "moving_variance": ones}
@@ -69,7 +69,7 @@ def begin_anew(layer: Any, kind: str, seed: int) -> bool:
     return True
 
 
-def begin_cell(cell: Any, seed: int) -> bool:
+def reinitialize_cell(cell: Any, seed: int) -> bool:
     fill(cell, "kernel", keras.initializers.GlorotNormal(seed=seed))
     fill(cell, "recurrent_kernel", keras.initializers.Orthogonal(seed=seed))
     fill(cell, "bias", keras.initializers.Zeros())

@@ -10,9 +10,15 @@ from torch.nn import functional
 from traindx.capture.experiment.applies import applies
 from traindx.capture.interventions.values import Change, Span
 from traindx.capture.torch.alter.calls import Pass
-from traindx.capture.torch.alter.chance import Apart, generator
+from traindx.capture.torch.alter.random_state import Apart, generator
 from traindx.capture.torch.alter.script import Draw, Script, script_of
-from traindx.capture.torch.experiment.settings import Optimizer, like, parameters_of, same, with_gradients
+from traindx.capture.torch.experiment.settings import (
+    Optimizer,
+    are_equal,
+    cast_like,
+    parameters_of,
+    with_gradients,
+)
 from traindx.capture.torch.experiment.site import Site
 
 __all__ = [
@@ -28,12 +34,12 @@ __all__ = [
     "Site",
     "Span",
     "applies",
+    "are_equal",
+    "cast_like",
     "functional",
     "generator",
-    "like",
     "nn",
     "parameters_of",
-    "same",
     "script_of",
     "torch",
     "with_gradients",

@@ -13,7 +13,7 @@ import torch
 
 from traindx.capture.process.patches import Patches
 from traindx.capture.torch.discover.losses import FUNCTIONS
-from traindx.capture.torch.discover.models import largest, unwrapped
+from traindx.capture.torch.discover.models import largest, unwrap_model
 
 
 @dataclass
@@ -30,7 +30,7 @@ class Pass:
     @property
     def plain(self) -> torch.nn.Module:
         """The model without data-parallel wrappers and `torch.compile`."""
-        return unwrapped(self.module)
+        return unwrap_model(self.module)
 
 
 Before = Callable[[Pass], None]

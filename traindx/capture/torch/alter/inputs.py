@@ -9,8 +9,8 @@ from typing import Any
 import torch
 
 from traindx.capture.torch.alter.calls import LossCall, Pass
-from traindx.capture.torch.alter.chance import generator
 from traindx.capture.torch.alter.loaders import rebuilt, tensors_of
+from traindx.capture.torch.alter.random_state import generator
 from traindx.capture.torch.alter.script import Draw, Script
 from traindx.capture.torch.experiment.site import Site
 
@@ -231,7 +231,7 @@ class Drop:
         script.on_batches(site, self.stream)
         script.before_pass(site, self.change)
         script.after_pass(site, self.left)
-        script.on_loss(site, 2, self.in_loss)
+        script.on_loss(site, 2, self.drop_from_loss)
         script.needs_targets(site, lambda: bool(script.loaders.seen) or self.order is None)
 
     def bad(self, tensors: dict[Place, torch.Tensor], samples: int) -> torch.Tensor:
@@ -252,7 +252,7 @@ class Drop:
                     return batch
                 self.site.touched("samples", int(bad.sum()))
                 if int((~bad).sum()) > (samples > 2):  # a single one has no spread to normalize by
-                    return without(batch, bad)
+                    return drop_samples(batch, bad)
                 self.site.touched("batches")  # next to nothing is left of it: the next one
 
         return next_batch
@@ -263,10 +263,17 @@ class Drop:
         if not this.training or self.script.loaders.seen or not found:
             return
         samples = len(next(iter(found.values())))
-        order = self.instead_of(self.bad({(id(this.module), *p): t for p, t in found.items()}, samples))
+        order = self.replacements_for(
+            self.bad({(id(this.module), *p): t for p, t in found.items()}, samples)
+        )
         if order is not None:
             replace(
-                this, {p: t[order.to(t.device)] for p, t in named_tensors(this).items() if same(t, samples)}
+                this,
+                {
+                    p: t[order.to(t.device)]
+                    for p, t in named_tensors(this).items()
+                    if has_samples(t, samples)
+                },
             )
             self.order = order
 
@@ -274,7 +281,7 @@ class Drop:
         self.inside = False
         return found
 
-    def instead_of(self, bad: torch.Tensor) -> torch.Tensor | None:
+    def replacements_for(self, bad: torch.Tensor) -> torch.Tensor | None:
         """For each sample which one is used: itself, or for a bad one the next good one in turn."""
         good = torch.nonzero(~bad)[:, 0]
         if not bad.any() or not len(good):
@@ -284,26 +291,26 @@ class Drop:
         order[bad] = good[torch.arange(int(bad.sum())) % len(good)]
         return order
 
-    def in_loss(self, call: LossCall) -> None:
+    def drop_from_loss(self, call: LossCall) -> None:
         if not call.training or self.script.loaders.seen or call.target.dim() == 0:
             return
         if self.order is not None and not self.inside:
             if len(call.target) != len(self.order):
                 self.site.refuse("the targets of the loss do not have one row for each sample")
             call.target = call.target[self.order.to(call.target.device)]
-        order = self.instead_of(self.bad({("target",): call.target}, len(call.target)))
+        order = self.replacements_for(self.bad({("target",): call.target}, len(call.target)))
         if order is not None and len(call.input) == len(order):
             order = order.to(call.target.device)
             call.input, call.target = call.input[order], call.target[order]
 
 
-def without(batch: Any, bad: torch.Tensor) -> Any:
+def drop_samples(batch: Any, bad: torch.Tensor) -> Any:
     """A batch of the samples that are not bad."""
     keep = ~bad
     return rebuilt(
-        batch, lambda _, tensor: tensor[keep.to(tensor.device)] if same(tensor, len(bad)) else tensor
+        batch, lambda _, tensor: tensor[keep.to(tensor.device)] if has_samples(tensor, len(bad)) else tensor
     )
 
 
-def same(tensor: torch.Tensor, samples: int) -> bool:
+def has_samples(tensor: torch.Tensor, samples: int) -> bool:
     return bool(tensor.dim()) and len(tensor) == samples

@@ -7,8 +7,8 @@ import torch
 from torch.utils.data import Subset, TensorDataset
 
 from traindx.capture.torch.alter.calls import LossCall
-from traindx.capture.torch.alter.chance import generator, unchanged
-from traindx.capture.torch.alter.loaders import is_stream, put
+from traindx.capture.torch.alter.loaders import force_attributes, is_stream
+from traindx.capture.torch.alter.random_state import generator, preserve_random_state
 from traindx.capture.torch.alter.script import Script
 from traindx.capture.torch.experiment.site import Site
 
@@ -63,7 +63,7 @@ class PermutedLabels:
     def label(self, index: int) -> Any:
         if index in self.labels:
             return self.labels[index]
-        with unchanged():
+        with preserve_random_state():
             found = self.dataset[index][self.place]
         if not isinstance(found, torch.Tensor) or found.numel() <= KEPT:
             self.labels[index] = found
@@ -85,12 +85,12 @@ class Permute:
     def wrap(self, loader: Any) -> None:
         if is_stream(loader) or not len(loader.dataset):
             return
-        with unchanged():
+        with preserve_random_state():
             place = place_of_label(loader.dataset[0])
         if place is None:
             return
         order = torch.randperm(len(loader.dataset), generator=self.random).tolist()
-        put(loader, dataset=PermutedLabels(loader.dataset, order, place))
+        force_attributes(loader, dataset=PermutedLabels(loader.dataset, order, place))
         self.in_data = True
         self.site.touched("samples", len(order))
         self.site.fact("labels_permuted", "over the data set")

@@ -111,7 +111,7 @@ def is_stream(loader: Any) -> bool:
     return bool(loader._dataset_kind == dataloader._DatasetKind.Iterable)
 
 
-def put(loader: Any, **changes: Any) -> None:
+def force_attributes(loader: Any, **changes: Any) -> None:
     """Set what a DataLoader does not let one set after it was made."""
     vars(loader).update(changes)
 

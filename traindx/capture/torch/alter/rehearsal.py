@@ -10,8 +10,8 @@ from torch.nn.parameter import is_lazy
 
 from traindx.capture.torch.alter.activations import Call, Spy, classify
 from traindx.capture.torch.alter.calls import Pass
-from traindx.capture.torch.alter.chance import unchanged
 from traindx.capture.torch.alter.loaders import rebuilt
+from traindx.capture.torch.alter.random_state import preserve_random_state
 from traindx.capture.torch.hooks import CALLS
 from traindx.errors import ConfigError
 
@@ -37,7 +37,7 @@ def rehearse(this: Pass) -> tuple[list[Call], int]:
 
     args, named = rebuilt(this.args, copied), rebuilt(this.named, copied)
     spy = Spy(model)
-    with unchanged(), restoring_state(model), torch.enable_grad():
+    with preserve_random_state(), restoring_state(model), torch.enable_grad():
         try:
             with spy:
                 found = model.forward(*args, **named)

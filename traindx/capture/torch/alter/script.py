@@ -84,7 +84,7 @@ class Script:
         function that draws one (StopIteration at the end)."""
 
         def stream(loader: Any, draw: Draw) -> Draw:
-            return site.onion(site.hooks.guarded(site, hook, loader), draw)
+            return site.wrap_with_hook(site.hooks.guarded(site, hook, loader), draw)
 
         self.loaders.streams.append(stream)
 

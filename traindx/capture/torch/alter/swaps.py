@@ -23,7 +23,7 @@ FUNCTIONS: dict[str, Function] = {
 RECTIFIERS = ("relu", "relu6")
 
 
-def swapped(calls: list[Call], into: str) -> set[tuple[Key, int]]:
+def calls_to_swap(calls: list[Call], into: str) -> set[tuple[Key, int]]:
     """The hidden calls that are to be replaced: saturating ones, and rectifiers by what cannot die."""
     kinds = SATURATING if into == "relu" else (*SATURATING, *RECTIFIERS)
     return {(call.key, call.turn) for call in calls if call.role == "hidden" and call.kind in kinds}
@@ -76,7 +76,7 @@ class AtCalls(TorchFunctionMode):  # type: ignore[misc]
         return self.change(func, args, named)
 
 
-def instead(function: Function) -> Callable[[Any, Any, Any], Any]:
+def compute_instead(function: Function) -> Callable[[Any, Any, Any], Any]:
     """The change that computes another function; in place where the original does."""
 
     def change(func: Any, args: Any, named: Any) -> Any:
@@ -88,7 +88,7 @@ def instead(function: Function) -> Callable[[Any, Any, Any], Any]:
     return change
 
 
-def dropped(share: float, random: torch.Generator) -> Callable[[Any, Any, Any], Any]:
+def drop_share(share: float, random: torch.Generator) -> Callable[[Any, Any, Any], Any]:
     """The change that sets a share of the result to zero and scales the rest; the mask is drawn on the
     host, from a generator of our own."""
 

@@ -56,11 +56,11 @@ def is_ours(frame: FrameType) -> bool:
     )
 
 
-def instead(original: Callable[..., Any], own: torch.Tensor, args: Any, named: Any) -> Any:
+def call_unquantized(original: Callable[..., Any], own: torch.Tensor, args: Any, named: Any) -> Any:
     """The function with the parameter itself as its weight."""
     if len(args) > 1:
         return original(args[0], own, *args[2:], **named)
     return original(*args, **{**named, "weight": own})
 
 
-__all__ = ["FUNCTIONS", "Kept", "instead"]
+__all__ = ["FUNCTIONS", "Kept", "call_unquantized"]

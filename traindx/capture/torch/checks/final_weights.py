@@ -12,11 +12,11 @@ from typing import Any
 
 import torch
 
-from traindx.atomic_write import write_whole
+from traindx.atomic_write import write_atomically
 from traindx.capture.process.ranks import rank_of_process
 from traindx.capture.session import Stream
 from traindx.capture.session.events import ModelFound
-from traindx.capture.torch.discover.models import unwrapped
+from traindx.capture.torch.discover.models import unwrap_model
 
 FILE = "model.safetensors"
 MOST_BYTES = 2 << 30
@@ -60,8 +60,8 @@ def state(models: list[tuple[str, torch.nn.Module]]) -> dict[str, torch.Tensor]:
     NotPlain."""
     found: dict[str, torch.Tensor] = {}
     for name, model in models:
-        for key, value in unwrapped(model).state_dict().items():
-            found[f"{name}.{key}" if name else key] = plain(key, value)
+        for key, value in unwrap_model(model).state_dict().items():
+            found[f"{name}.{key}" if name else key] = as_plain_tensor(key, value)
     size = sum(t.numel() * t.element_size() for t in found.values())
     if not found:
         raise NotPlain("the model has no state")
@@ -72,7 +72,7 @@ def state(models: list[tuple[str, torch.nn.Module]]) -> dict[str, torch.Tensor]:
     return found
 
 
-def plain(key: str, value: Any) -> torch.Tensor:
+def as_plain_tensor(key: str, value: Any) -> torch.Tensor:
     """A dense tensor of plain numbers. Raises NotPlain."""
     if not isinstance(value, torch.Tensor):
         raise NotPlain(f"{key} is {type(value).__name__}, not a tensor")
@@ -98,11 +98,11 @@ def write(path: Path, tensors: dict[str, torch.Tensor]) -> str:
     encoded = json.dumps(header).encode()
     encoded += b" " * (-len(encoded) % 8)  # tensors begin at a multiple of eight bytes
     digest = hashlib.sha256()
-    write_whole(path, digested(pieces(encoded, tensors), digest))
+    write_atomically(path, hash_pieces(pieces(encoded, tensors), digest))
     return digest.hexdigest()
 
 
-def digested(pieces: Iterator[bytes], digest: Any) -> Iterator[bytes]:
+def hash_pieces(pieces: Iterator[bytes], digest: Any) -> Iterator[bytes]:
     """The pieces, each added to the digest."""
     for piece in pieces:
         digest.update(piece)

@@ -8,7 +8,7 @@ import torch
 from traindx.capture.process.patches import remove_all
 from traindx.capture.session import Stream
 from traindx.capture.session.events import LossComputed, LossDifferentiated, ModelFed
-from traindx.capture.torch.discover.manual import leaves
+from traindx.capture.torch.discover.manual import leaf_tensors
 from traindx.capture.torch.hooks import CALLS
 from traindx.capture.torch.measure.loss.graph import growth_in_graph
 from traindx.capture.torch.measure.tensors.views import any_tensor
@@ -62,7 +62,7 @@ class Live:
         module, inputs, named = event
         if module is not self.model:
             remove_all(self.handles)
-            self.handles.append(CALLS.hear_after(module, self.record_output))
+            self.handles.append(CALLS.add_after_hook(module, self.record_output))
         self.model, self.inputs, self.named = module, inputs, named
 
     def record_output(self, _module: Any, _inputs: Any, output: Any) -> None:
@@ -82,7 +82,7 @@ class Live:
             self.first_loss = float(self.differentiated)
         self.growth = growth_in_graph(loss, self.rows())
         if not self.leaves:
-            self.leaves = leaves(loss)
+            self.leaves = leaf_tensors(loss)
 
     def rows(self) -> int:
         """Rows of the first input; 0 where it has none."""

@@ -18,8 +18,8 @@ from torch.utils._pytree import tree_map
 from traindx.capture.process.guard import ran_out_of_memory
 from traindx.capture.torch.checks.last_step import Live
 from traindx.capture.torch.checks.samples import NotClear
-from traindx.capture.torch.measure.models.as_built import unregistered_layers
-from traindx.capture.torch.measure.reruns.future_tokens import replaced
+from traindx.capture.torch.measure.models.initial_weights import unregistered_layers
+from traindx.capture.torch.measure.reruns.future_tokens import replace_tensor
 from traindx.capture.torch.measure.tensors.views import any_tensor, tensors_in
 from traindx.vocabulary import Fact
 
@@ -113,7 +113,10 @@ def peak(live: Live, count: int, rows: int, dtype: torch.dtype | None) -> int:
     inputs, named = live.inputs, live.named
     for tensor in list(tensors_in((inputs, named))):
         if tensor.dim() and len(tensor) == count:
-            inputs, named = replaced(inputs, tensor, tensor[:rows]), replaced(named, tensor, tensor[:rows])
+            inputs, named = (
+                replace_tensor(inputs, tensor, tensor[:rows]),
+                replace_tensor(named, tensor, tensor[:rows]),
+            )
     device = parameters[0].device.type
 
     def pass_through() -> None:
@@ -178,12 +181,12 @@ def structure(live: Live) -> dict[str, Fact]:
     """Biases that a normalization cancels, layers that are not registered, shared parameters."""
     model = live.model
     assert model is not None
-    biased = [name for name, first, second in neighbours(model) if wasted(first, second)]
+    biased = [name for name, first, second in neighbours(model) if is_wasted_bias(first, second)]
     lost = unregistered_parameters(live, model)
     out: dict[str, Fact] = {
         "bias_before_normalization": len(biased),
         "parameters_unregistered": sum(p.numel() for p in lost.values()),
-        "parameters_shared": shared(model),
+        "parameters_shared": count_shared_parameters(model),
     }
     if biased:
         out["bias_before_normalization_names"] = ", ".join(biased[:NAMED])
@@ -201,11 +204,11 @@ def neighbours(model: nn.Module) -> Iterator[tuple[str, nn.Module, nn.Module]]:
                 yield f"{name}.{own}" if name else own, first, second
 
 
-def wasted(first: nn.Module, second: nn.Module) -> bool:
+def is_wasted_bias(first: nn.Module, second: nn.Module) -> bool:
     return isinstance(first, WITH_BIAS) and first.bias is not None and isinstance(second, SUBTRACTS_MEAN)
 
 
-def shared(model: nn.Module) -> int:
+def count_shared_parameters(model: nn.Module) -> int:
     """Parameters that more than one module holds."""
     every = [id(p) for _, p in model.named_parameters(remove_duplicate=False)]
     return len(every) - len(set(every))
@@ -235,16 +238,16 @@ def latency(live: Live) -> dict[str, Fact]:
     assert model is not None
     model.eval()
     batch = times(lambda: model(*live.inputs, **live.named))
-    out = named("latency_batch", batch)
+    out = percentile_facts("latency_batch", batch)
     if count:
         out["latency_samples"] = count
         out["inference_throughput"] = count / float(np.median(batch))
         inputs, keywords = first_row(live.inputs, count), first_row(live.named, count)
-        out |= named("latency", times(lambda: model(*inputs, **keywords)))
+        out |= percentile_facts("latency", times(lambda: model(*inputs, **keywords)))
     return out
 
 
-def named(name: str, seconds: list[float]) -> dict[str, Fact]:
+def percentile_facts(name: str, seconds: list[float]) -> dict[str, Fact]:
     return {f"{name}_p{p}": float(np.percentile(seconds, p)) for p in (50, 95, 99)}
 
 

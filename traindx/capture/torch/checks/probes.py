@@ -11,7 +11,7 @@ from collections.abc import Callable
 from traindx.capture.session import Session, Stream
 from traindx.capture.torch.checks import memory, samples
 from traindx.capture.torch.checks.last_step import Live
-from traindx.capture.torch.measure.reruns.recorded_call import untouched
+from traindx.capture.torch.measure.reruns.recorded_call import preserve_model_state
 from traindx.vocabulary import Fact
 
 SECONDS = 12.0  # for all probes together; those that come too late are left out
@@ -66,7 +66,7 @@ def facts(live: Live, what: bool | str = True) -> dict[str, Fact]:
 def result_of(name: str, probe: Probe, live: Live) -> dict[str, Fact]:
     """The facts of a probe, or why there are none."""
     try:
-        with untouched(live.model), warnings.catch_warnings():
+        with preserve_model_state(live.model), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return probe(live)
     except samples.NotClear as why:

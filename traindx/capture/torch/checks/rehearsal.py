@@ -69,7 +69,7 @@ class Rehearsal:
     def batches(self, change: str) -> Iterator[tuple[Any, Any]]:
         """Batches, endlessly. Raises TypeError where they are not pairs of inputs and targets."""
         if change == "permuted labels":
-            yield from permuted(self.loader)
+            yield from permute_targets(self.loader)
         first: tuple[Any, Any] | None = None
         while True:
             seen = 0
@@ -94,7 +94,7 @@ def blank(inputs: Any) -> Any:
     return tree_map(lambda part: torch.zeros_like(part) if isinstance(part, torch.Tensor) else part, inputs)
 
 
-def permuted(loader: Any) -> Iterator[tuple[Any, Any]]:
+def permute_targets(loader: Any) -> Iterator[tuple[Any, Any]]:
     """The first batches, endlessly, with their targets permuted once among all samples."""
     first = [batch for batch, _ in zip(loader, range(PERMUTED), strict=False)]
     targets = [t for _, t in first]

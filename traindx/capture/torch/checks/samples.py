@@ -4,7 +4,7 @@ number, and the loss in training and evaluation mode."""
 import torch
 
 from traindx.capture.torch.checks.last_step import Live
-from traindx.capture.torch.measure.reruns.future_tokens import replaced
+from traindx.capture.torch.measure.reruns.future_tokens import replace_tensor
 from traindx.capture.torch.measure.tensors.views import any_tensor, tensors_in
 from traindx.vocabulary import Fact
 
@@ -19,7 +19,7 @@ class NotClear(Exception):
 def output_of(live: Live, old: torch.Tensor, new: torch.Tensor) -> torch.Tensor:
     """The model's first output tensor, with one input replaced."""
     assert live.model is not None
-    output = live.model(*replaced(live.inputs, old, new), **replaced(live.named, old, new))
+    output = live.model(*replace_tensor(live.inputs, old, new), **replace_tensor(live.named, old, new))
     found = any_tensor(output if not hasattr(output, "logits") else output.logits)
     if found is None:
         raise NotClear("the model's output holds no tensor")

@@ -96,7 +96,7 @@ class Slices:
         groups = torch.bucketize(keys, torch.tensor(edges, dtype=keys.dtype)) if edges else keys
         for group in torch.unique(groups).tolist():
             mine = values[groups == group]
-            name = between(edges, int(group)) if edges else f"{group:g}"
+            name = describe_bin(edges, int(group)) if edges else f"{group:g}"
             before = self.found.get((column, name), Tally(0, 0.0))
             self.found[column, name] = Tally(before.n + len(mine), before.total + float(mine.sum()))
 
@@ -108,7 +108,7 @@ class Slices:
         self.stream.fact("slice_measure", self.measure or None)
 
 
-def between(edges: list[float], place: int) -> str:
+def describe_bin(edges: list[float], place: int) -> str:
     """ "up to 0.5", "0.5 to 2", "above 2"."""
     if not place:
         return f"up to {edges[0]:.3g}"

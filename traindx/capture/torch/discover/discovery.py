@@ -32,7 +32,7 @@ from traindx.capture.torch.discover.loop import Loop
 from traindx.capture.torch.discover.losses import Losses
 from traindx.capture.torch.discover.models import Models
 from traindx.capture.torch.discover.wrappers import call_after
-from traindx.capture.torch.hooks import CALLS, traced
+from traindx.capture.torch.hooks import CALLS, is_tracing
 
 
 class Discovery:
@@ -99,11 +99,11 @@ class Grads:
     def is_training(self, outputs: Any, inputs: Any, args: tuple[Any, ...], named: dict[str, Any]) -> bool:
         """Whether a call with these arguments is one of a training loop."""
         scene = self.stream.scene
-        if scene.inside_backward or (scene.main_line and not self.passes) or traced():
+        if scene.inside_backward or (scene.main_line and not self.passes) or is_tracing():
             return False
         if named.get("create_graph") or (len(args) > 2 and args[2]) or named.get("is_grads_batched"):
             return False
-        loss = single(outputs)
+        loss = only_scalar(outputs)
         leaves = [inputs] if isinstance(inputs, torch.Tensor) else inputs
         if loss is None or not loss.requires_grad or not isinstance(leaves, list | tuple) or not leaves:
             return False
@@ -117,14 +117,14 @@ class Grads:
         self.passes += 1
         self.stream.fact("gradients_from", "torch.autograd.grad")
         self.loop.manual.given = leaves
-        self.loop.backward_begins(single(outputs), None, stale=False)
+        self.loop.backward_begins(only_scalar(outputs), None, stale=False)
 
     def ends(self, leaves: Sequence[torch.Tensor], found: Sequence[Any]) -> None:
         with as_grad(leaves, found):
             self.loop.backward_ends()
 
 
-def single(outputs: Any) -> torch.Tensor | None:
+def only_scalar(outputs: Any) -> torch.Tensor | None:
     """The one number whose gradients are computed, or None."""
     if isinstance(outputs, list | tuple) and len(outputs) == 1:
         outputs = outputs[0]

@@ -29,7 +29,7 @@ from traindx.capture.session.events import (
     StepSkipped,
 )
 from traindx.capture.torch.discover.wrappers import call_after, call_before
-from traindx.capture.torch.hooks import traced
+from traindx.capture.torch.hooks import is_tracing
 
 SCHEDULE_SETTINGS = (
     "total_steps", "T_max", "total_iters", "step_size", "gamma", "patience", "factor", "T_0", "milestones",
@@ -226,7 +226,7 @@ class Waits:
         waits = self
 
         def read(self: torch.Tensor, *args: Any, **named: Any) -> Any:
-            if self.is_cpu or waits.ignores():
+            if self.is_cpu or waits.is_ignored_read():
                 return original(self, *args, **named)
             waits.inside, began = True, time.perf_counter()
             try:
@@ -242,15 +242,17 @@ class Waits:
     def synchronizing(self, original: Callable[..., Any], *args: Any, **named: Any) -> Any:
         began = time.perf_counter()
         found = original(*args, **named)
-        if not self.ignores():
+        if not self.is_ignored_read():
             self.stream.safely(self.count_wait, "synchronize", time.perf_counter() - began)
         return found
 
-    def ignores(self) -> bool:
+    def is_ignored_read(self) -> bool:
         """Whether a read is inside one that is counted already, capture's own, or not part of the
         training."""
         session = self.stream.opened
-        return self.inside or session is None or session.clock.within or self.stream.elsewhere() or traced()
+        return (
+            self.inside or session is None or session.clock.within or self.stream.elsewhere() or is_tracing()
+        )
 
     def count_wait(self, name: str, seconds: float) -> None:
         place = self.stream.lines.here(3)

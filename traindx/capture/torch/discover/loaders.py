@@ -106,13 +106,13 @@ class Loaders:
         """Remember the id of data until it is freed. A list cannot be referred to weakly: its sampler is
         used instead."""
         self.scene.trained_data.add(data)
-        gone = partial(self.data_gone, data)
+        gone = partial(self.forget_data, data)
         try:
             self.holders[data] = weakref.ref(data_of(iterator), gone)
         except TypeError:
             self.holders[data] = weakref.ref(iterator._index_sampler, gone)
 
-    def data_gone(self, data: int, _reference: Any) -> None:
+    def forget_data(self, data: int, _reference: Any) -> None:
         self.scene.trained_data.discard(data)
         self.holders.pop(data, None)
 

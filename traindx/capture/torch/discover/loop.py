@@ -132,14 +132,14 @@ class Loop:
             self.at = places(self.stream.lines)
         self.stream.tell(StepDue(optimizer))
         if id(optimizer) not in self.stepping:
-            self.begin_using(optimizer)
+            self.add_stepped_optimizer(optimizer)
         if self.undecided:
             self.decide()
         self.hand_on()
         self.inside_step = True
         self.stream.tell(StepBegins(optimizer))
 
-    def begin_using(self, optimizer: torch.optim.Optimizer) -> None:
+    def add_stepped_optimizer(self, optimizer: torch.optim.Optimizer) -> None:
         """The first step of an optimizer: it is one of this training."""
         place = next((place for made, place in self.fresh if made() is optimizer), "")
         gone = (None, optimizer)  # compared by identity: an optimizer may refuse other questions
@@ -158,7 +158,7 @@ class Loop:
         """The optimizer that steps first counts the steps. Once it is freed none does, even if another gets
         its id."""
         self.scene.primary = id(optimizer)
-        self.primary = weakref.ref(optimizer, lambda _: self.primary_gone())
+        self.primary = weakref.ref(optimizer, lambda _: self.forget_primary())
 
     def successor(self) -> torch.optim.Optimizer | None:
         """The optimizer that was freed was made again at the same line, for the same model: an epoch each, or a
@@ -173,7 +173,7 @@ class Loop:
                     return optimizer
         return None
 
-    def primary_gone(self) -> None:
+    def forget_primary(self) -> None:
         self.scene.primary, self.scene.main = 0, set()
 
     def step_counted(self, optimizer: torch.optim.Optimizer, _args: Any, _named: Any) -> None:

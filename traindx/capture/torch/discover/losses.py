@@ -22,8 +22,8 @@ from traindx.capture.session.events import (
     OutputsSeen,
     ValidationPassed,
 )
-from traindx.capture.torch.discover.models import unwrapped
-from traindx.capture.torch.hooks import traced
+from traindx.capture.torch.discover.models import unwrap_model
+from traindx.capture.torch.hooks import is_tracing
 
 FUNCTIONS = (
     "cross_entropy", "nll_loss", "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy",
@@ -82,10 +82,10 @@ class Losses:
         stream, losses = self.stream, self
 
         def loss(input: Any, *args: Any, **named: Any) -> Any:
-            if torch.compiler.is_compiling() or losses.inside or not stream.active or traced():
+            if torch.compiler.is_compiling() or losses.inside or not stream.active or is_tracing():
                 return original(input, *args, **named)
             value = original(input, *args, **named)
-            if losses.quiet and name in losses.seen and losses.nothing_new(value):
+            if losses.quiet and name in losses.seen and losses.is_already_read(value):
                 return value
             target = None if name in PAIRED else args[0] if args else named.get("target")
             ignored = named.get("ignore_index") if name in CLASSED else None
@@ -100,7 +100,7 @@ class Losses:
 
         return loss
 
-    def nothing_new(self, value: Any) -> bool:
+    def is_already_read(self, value: Any) -> bool:
         """Whether this is the loss of another training step, of which nothing is to be read."""
         session = self.stream.opened
         return (
@@ -116,7 +116,7 @@ class Losses:
     def computed(self, name: str, value: Any, given: Any, target: Any, reduction: str, ignored: Any) -> None:
         if not isinstance(value, torch.Tensor) or value.numel() != 1:
             return
-        target = without(target, ignored)
+        target = mask_ignored(target, ignored)
         grad = value.requires_grad
         scene = self.scene
         if grad and (scene.training or not scene.roots):
@@ -127,7 +127,7 @@ class Losses:
             single = value.detach() / samples if reduction == "sum" else value.detach()
             where = self.stream.lines.here(4)
             modes = [root() for root in scene.roots]
-            train_mode = any(root is not None and unwrapped(root).training for root in modes)
+            train_mode = any(root is not None and unwrap_model(root).training for root in modes)
             found = Value(single, samples, name, grad, train_mode)
             self.evaluated.setdefault((where, self.data(target)), []).append(found)
             if not grad and target is not None:
@@ -255,7 +255,7 @@ class Losses:
         return known
 
 
-def without(target: Any, ignored: Any) -> Any:
+def mask_ignored(target: Any, ignored: Any) -> Any:
     """Class numbers, with -100 for those that a loss ignores (padding, say)."""
     if not isinstance(ignored, int) or ignored < 0 or not isinstance(target, torch.Tensor):
         return target

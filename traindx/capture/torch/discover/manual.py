@@ -51,7 +51,7 @@ class Manual:
 
     def backward_begins(self, loss: torch.Tensor) -> None:
         if self.optimizer is None:
-            self.optimizer, self.given = ByHand(self.given or leaves(loss)), []
+            self.optimizer, self.given = ByHand(self.given or leaf_tensors(loss)), []
             self.stream.tell(ParametersTrained(self.optimizer.param_groups[0]["params"]))
             self.stream.tell(StepDue(self.optimizer))
         else:
@@ -97,7 +97,7 @@ class Manual:
             self.step_if_changed()
 
 
-def leaves(loss: torch.Tensor) -> list[torch.Tensor]:
+def leaf_tensors(loss: torch.Tensor) -> list[torch.Tensor]:
     """The tensors that will get a gradient from `loss`, depth first."""
     found: dict[int, torch.Tensor] = {}
     seen: set[Any] = set()

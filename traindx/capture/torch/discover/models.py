@@ -74,7 +74,7 @@ class Models:
     def listen(self) -> None:
         """Observe every module call."""
         if self.handle is None and not self.blocked:
-            self.handle = CALLS.hear_all(self.call_comes)
+            self.handle = CALLS.add_hook_for_all(self.before_call)
 
     def disarm(self) -> None:
         if self.handle is not None:
@@ -88,7 +88,7 @@ class Models:
         self.scene.within_function |= function
         self.disarm()
 
-    def call_comes(self, module: torch.nn.Module, inputs: tuple[Any, ...], named: dict[str, Any]) -> None:
+    def before_call(self, module: torch.nn.Module, inputs: tuple[Any, ...], named: dict[str, Any]) -> None:
         """A module is about to be called."""
         if self.another is None or not self.scene.steps or not self.another(module, inputs, named):
             self.stream.safely(self.see, module, inputs, named)
@@ -119,7 +119,7 @@ class Models:
         self.wanted -= {id(p) for p in module.parameters()}
         roots = self.scene.roots
         roots.append(weakref.ref(module))
-        plain = unwrapped(module)
+        plain = unwrap_model(module)
         self.stream.tell(ModelFound(module, "" if len(roots) == 1 else type(plain).__name__.lower()))
         self.describe(module, plain)
         if called is not None or self.blocked:
@@ -136,7 +136,7 @@ class Models:
         if id(module) != root:
             self.stream.tell(PartCalled(module))
         # Before the session, which takes the inputs for the batch where none was reported.
-        self.calls.append(CALLS.hear_before(module, partial(self.stream.safely, self.enter), first=True))
+        self.calls.append(CALLS.add_before_hook(module, partial(self.stream.safely, self.enter), first=True))
 
     def search(self, optimizer: Any) -> None:
         """A step is due, and the module of some parameters was never called as a whole: take the largest of
@@ -204,7 +204,7 @@ def largest(wanted: Callable[[torch.nn.Module], bool]) -> list[torch.nn.Module]:
     return [m for m in found if id(m) not in inner]
 
 
-def unwrapped(module: torch.nn.Module) -> torch.nn.Module:
+def unwrap_model(module: torch.nn.Module) -> torch.nn.Module:
     """The model that a data-parallel wrapper or `torch.compile` holds."""
     while True:
         name = "module" if type(module).__name__ in WRAPPERS else "_orig_mod"

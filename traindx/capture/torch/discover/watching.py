@@ -11,7 +11,7 @@ from torch.optim import optimizer as optim
 
 from traindx.capture.process.patches import Patches, remove_all
 from traindx.capture.session import Loop, Session
-from traindx.capture.torch.measure.tensors.views import isolated
+from traindx.capture.torch.measure.tensors.views import isolate_operations
 from traindx.errors import ConfigError
 
 
@@ -82,7 +82,7 @@ class TorchLoop(Loop):
         def backward(*args: Any, **named: Any) -> Any:
             if is_compiling() or loop._inside_backward or not (loop.session.active and loop.session.phases):
                 return original(*args, **named)
-            with isolated():
+            with isolate_operations():
                 left, mark = loop._gradient()
                 stale = left is not None and (left.is_sparse or not left.is_cpu or bool(left.detach().any()))
             loop._inside_backward = True
@@ -90,7 +90,7 @@ class TorchLoop(Loop):
                 result = original(*args, **named)
             finally:
                 loop._inside_backward = False
-            with isolated():
+            with isolate_operations():
                 now, changed = loop._gradient()
             if now is not left or mark != changed:
                 loop.session.backward_seen(stale)

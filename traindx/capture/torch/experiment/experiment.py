@@ -54,7 +54,7 @@ class Experiment:
 
     def before_measuring(self, optimizer: Any, args: Any, named: Any) -> Any:
         """A closure that the step would call once, first of all, is called here instead."""
-        if nested(optimizer):
+        if is_nested_step(optimizer):
             return None
         self.stream.scene.held_back = False
         closure = closure_of(args, named)
@@ -70,16 +70,20 @@ class Experiment:
         return None if closure is None else (args, named)
 
     def step_begins(self, optimizer: Any, args: Any, named: Any) -> Any:
-        if nested(optimizer):
+        if is_nested_step(optimizer):
             return None
         if id(optimizer) in self.hooks.held_back:
-            return (idle(optimizer), *args[1:]), named
+            return (idle_optimizer(optimizer), *args[1:]), named
         for site, enter, _ in self.hooks.steps:
             self.hooks.guarded(site, enter, optimizer)
         closure = closure_of(args, named)
         if closure is None or calls_once(optimizer):
             self.use(optimizer, self.hooks.gradients)
-            return ((idle(optimizer), *args[1:]), named) if id(optimizer) in self.hooks.withheld else None
+            return (
+                ((idle_optimizer(optimizer), *args[1:]), named)
+                if id(optimizer) in self.hooks.withheld
+                else None
+            )
 
         def then() -> Any:
             for site, hook in self.hooks.closures:
@@ -105,7 +109,7 @@ class Experiment:
                 self.hooks.guarded(site, hook, optimizer)
 
     def step_ended(self, optimizer: Any, _args: Any, _named: Any) -> None:
-        if nested(optimizer):
+        if is_nested_step(optimizer):
             return
         if id(optimizer) in self.hooks.held_back:
             self.hooks.held_back.discard(id(optimizer))
@@ -163,7 +167,7 @@ class Experiment:
             if i == len(self.hooks.calls):
                 return original
             site, hook = self.hooks.calls[i]
-            found: Callable[..., Any] = site.onion(hook, layer(i + 1))
+            found: Callable[..., Any] = site.wrap_with_hook(hook, layer(i + 1))
             return found
 
         outermost = layer(0)
@@ -196,7 +200,7 @@ class Experiment:
         return why_unused(site)
 
 
-def nested(optimizer: Any) -> bool:
+def is_nested_step(optimizer: Any) -> bool:
     """Whether this step is part of another: a class that extends one of PyTorch's calls the other's step,
     and PyTorch calls the hooks of both. To be asked by a hook."""
     frame: FrameType | None = sys._getframe(2)  # PyTorch's wrapper of a step
@@ -231,7 +235,7 @@ def is_compiled(module: Any) -> bool:
     return isinstance(module, torch.fx.GraphModule) and next(module.parameters(), None) is None
 
 
-def idle(optimizer: Any) -> Any:
+def idle_optimizer(optimizer: Any) -> Any:
     """A stand-in whose step does nothing: the same optimizer without any parameters."""
     stand_in = object.__new__(type(optimizer))
     stand_in.__dict__.update(optimizer.__dict__)

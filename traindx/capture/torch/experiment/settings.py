@@ -37,7 +37,7 @@ class Override:
             ours = self.new(optimizer, i, own)
             saved.append((group, own, ours))
             group[self.key] = ours
-            changed = changed or not same(own, ours)
+            changed = changed or not are_equal(own, ours)
         if changed:
             self.site.touched(self.what)
             self.tell([ours for _, _, ours in saved])
@@ -63,14 +63,14 @@ class Override:
                 group[self.key] = own
 
 
-def same(first: Any, second: Any) -> bool:
+def are_equal(first: Any, second: Any) -> bool:
     """Whether two settings are equal; they may be tensors with one element, or tuples of such."""
     if isinstance(first, tuple | list):
-        return len(first) == len(second) and all(map(same, first, second))
+        return len(first) == len(second) and all(map(are_equal, first, second))
     return bool(first == second)
 
 
-def like(own: Any, value: float) -> Any:
+def cast_like(own: Any, value: float) -> Any:
     """A value in the type of the script's own: a rate may be kept as a tensor."""
     full = getattr(own, "new_full", None)
     return value if full is None else full((), value)

@@ -3,7 +3,7 @@
 import importlib
 from functools import partial
 
-from traindx.capture.experiment.seeds import WITHIN, Seeds, there
+from traindx.capture.experiment.seeds import WITHIN, Seeds, is_installed
 from traindx.capture.torch.alter.api import Site, applies, torch
 
 LIBRARIES = ("random", "numpy.random", "torch")
@@ -13,7 +13,7 @@ LIBRARIES = ("random", "numpy.random", "torch")
 def seed(site: Site, wanted: int) -> None:
     seeds = Seeds(site, wanted)
 
-    homes = [(importlib.import_module(name), name) for name in LIBRARIES if there(name)]
+    homes = [(importlib.import_module(name), name) for name in LIBRARIES if is_installed(name)]
     with site.unseen():  # the script has not set these
         for home, name in homes:
             (home.manual_seed if name == "torch" else home.seed)(wanted % WITHIN)

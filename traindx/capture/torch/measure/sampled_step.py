@@ -22,13 +22,13 @@ from traindx.capture.torch.measure.gradients.exchange import Directions, Exchang
 from traindx.capture.torch.measure.loss.curvature import Curvature
 from traindx.capture.torch.measure.loss.graph import FirstGraphs
 from traindx.capture.torch.measure.loss.retained_graphs import RetainedGraphs
-from traindx.capture.torch.measure.models.as_built import (
+from traindx.capture.torch.measure.models.initial_weights import (
     EqualUnits,
     FirstWeights,
     initial_gains,
     unregistered_layers,
 )
-from traindx.capture.torch.measure.models.tree import Tree, compiled, unwrapped
+from traindx.capture.torch.measure.models.tree import Tree, is_compiled, unwrap_model
 from traindx.capture.torch.measure.quantized.loss_gap import LossGap
 from traindx.capture.torch.measure.quantized.weights import Quantized
 from traindx.capture.torch.measure.tensors.shards import Shards, weighted_norm
@@ -61,8 +61,8 @@ class SampledStep:
 
     def add_model(self, model: nn.Module, name: str) -> None:
         """A root module, and the prefix of its modules' names."""
-        if not compiled(model):
-            self._roots.append((name, weakref.ref(unwrapped(model))))
+        if not is_compiled(model):
+            self._roots.append((name, weakref.ref(unwrap_model(model))))
 
     def _named_models(self) -> list[tuple[str, nn.Module]]:
         return [(name, model) for name, root in self._roots if (model := root()) is not None]
@@ -86,7 +86,7 @@ class SampledStep:
             self.quantized.arm(self._models(), self._habits.steps)
         self.seconds += time.perf_counter() - began
 
-    def pass_over(self) -> None:
+    def skip_step(self) -> None:
         """The coming step is not sampled, nor was the one before."""
         if self.quantized.overdue():
             self.quantized.arm(self._models(), self._habits.steps, overdue=True)
@@ -95,7 +95,7 @@ class SampledStep:
     def begin_evaluation(self, model: nn.Module) -> None:
         """A pass without gradients begins."""
         if self.quantized.wants_evaluation:
-            self.quantized.arm(self._models(), self._habits.steps, unwrapped(model))
+            self.quantized.arm(self._models(), self._habits.steps, unwrap_model(model))
             self.waiting = True
 
     def read_evaluation(self, output: Any) -> None:
@@ -190,7 +190,7 @@ class SampledStep:
         if sampled:
             self._hand_on("quantized inputs", quantized.inputs.take())
         self.gap.forget()
-        if begun := quantized.take_begun():
+        if begun := quantized.take_newly_quantized():
             message = f"the weights of {', '.join(begun[:NAMED])} are quantized now"
             self._view.tell("quantization-begins", message, False)
         self.seconds += quantized.take_seconds()

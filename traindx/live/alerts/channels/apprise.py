@@ -37,10 +37,10 @@ def send(address: str, message: Message) -> None:
         arrived = made.notify(title=message.title, body=message.text, body_format=apprise.NotifyFormat.TEXT)
         why = log.getvalue().strip().splitlines()
     if not arrived:
-        raise NotDelivered(hidden(why[0] if why else "no reason was given", address))
+        raise NotDelivered(hide_address(why[0] if why else "no reason was given", address))
 
 
-def hidden(text: str, address: str) -> str:
+def hide_address(text: str, address: str) -> str:
     """A text without any part of an address, for each of them may be the secret."""
     parts = re.split(r"[/:@?&=,]+", address)[1:]
     for part in sorted({*parts, *map(unquote, parts)}, key=len, reverse=True):

@@ -11,7 +11,7 @@ import tempfile
 from typing import IO
 
 from traindx.errors import ConfigError
-from traindx.live.alerts import errand
+from traindx.live.alerts import command_runner
 from traindx.live.alerts.messages import Message, NotDelivered
 from traindx.redaction import redact_text
 from traindx.reports.json import line
@@ -54,7 +54,7 @@ def status_of(receipt: IO[bytes], message: Message) -> str:
 
 def execute(address: str, message: Message, receipt: IO[bytes]) -> list[str]:
     """Run the command to its end; the last line that it wrote to stderr."""
-    errand_call = [sys.executable, "-I", "-S", errand.__file__, message.name, str(LIMIT)]
+    errand_call = [sys.executable, "-I", "-S", command_runner.__file__, message.name, str(LIMIT)]
     environment = {**os.environ, "TRAINDX_REPEATED": "1" if message.repeated else ""}
     # Files, not pipes: the command has all of its input even if this process is killed, and a child that it leaves in
     # the background holds nothing open that is waited for.

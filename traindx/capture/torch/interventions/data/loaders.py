@@ -1,7 +1,7 @@
 """Settings of the loaders that are trained from: batch size, workers, and the batches that these prepare."""
 
 from traindx.capture.torch.alter.api import Any, Change, Site, applies, script_of
-from traindx.capture.torch.alter.loaders import is_stream, put, why_not_rebuilt
+from traindx.capture.torch.alter.loaders import force_attributes, is_stream, why_not_rebuilt
 
 
 @applies("batch", unused="the batches already have this size, or are the whole data set")
@@ -11,11 +11,11 @@ def batch(site: Site, wanted: Change) -> None:
         if why:
             site.refuse(f"the loader's batch size cannot be changed ({why}); try accumulate=")
         own = loader.batch_size
-        size = round(wanted.applied_to(own))
+        size = round(wanted.apply_to(own))
         size = max(1, min(size, len(loader.dataset)) if size > own else size)
         if size != own:
             loader.batch_sampler.batch_size = size
-            put(loader, batch_size=size)
+            force_attributes(loader, batch_size=size)
             site.touched("loaders")
 
     script = script_of(site)
@@ -34,7 +34,7 @@ def workers(site: Site, number: int) -> None:
         loader.prefetch_factor = (loader.prefetch_factor or 2) if number else None
         if not number:
             loader.timeout = 0
-            put(loader, persistent_workers=False)
+            force_attributes(loader, persistent_workers=False)
         site.touched("loaders")
 
     script = script_of(site)

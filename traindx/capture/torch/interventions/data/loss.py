@@ -37,7 +37,7 @@ def class_weights(site: Site, _value: str) -> None:
 def label_smoothing(site: Site, share: float) -> None:
     script = script_of(site)
     script.needs_loss(site, CLASSES + BINARY, "a cross-entropy")
-    script.on_loss(site, 7, lambda call: smoothed(site, call, share))
+    script.on_loss(site, 7, lambda call: smooth_labels(site, call, share))
     site.unused = f"the labels are already smoothed by {share:g}"
 
 
@@ -111,7 +111,7 @@ def width(scores: torch.Tensor) -> int:
     return scores.shape[1] if scores.dim() > 1 else 1
 
 
-def smoothed(site: Site, call: LossCall, share: float) -> None:
+def smooth_labels(site: Site, call: LossCall, share: float) -> None:
     """Move a share of each label's weight evenly to all classes, in training."""
     if not call.training:
         return

@@ -21,7 +21,7 @@ from traindx.capture.torch.alter.api import (
 from traindx.capture.torch.alter.calls import LossCall
 from traindx.capture.torch.alter.inputs import Drop, Inputs, Moments, Place, named_tensors, replace
 from traindx.capture.torch.alter.labels import Permute
-from traindx.capture.torch.alter.loaders import put, rebuilt, why_not_rebuilt
+from traindx.capture.torch.alter.loaders import force_attributes, rebuilt, why_not_rebuilt
 
 REGRESSION = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
 
@@ -115,7 +115,7 @@ def fix(site: Site, loader: Any) -> None:
 
 
 def set_sampler(loader: Any, sampler: Any) -> None:
-    put(loader, sampler=sampler)
+    force_attributes(loader, sampler=sampler)
     if loader.batch_sampler is not None:
         loader.batch_sampler.sampler = sampler
 
@@ -186,7 +186,7 @@ class Standardize:
         self.site.refuse("what the loss is fed with is not the output of a model as it is")
 
 
-def copied(batch: Any) -> Any:
+def clone_batch(batch: Any) -> Any:
     return rebuilt(batch, lambda _, tensor: tensor.clone())
 
 
@@ -211,10 +211,10 @@ class RepeatBatch:
         def next_batch(draw: Draw) -> Any:
             drawn = draw()  # sampler and data set draw the random numbers they would have drawn
             if loader not in self.batches:
-                self.batches[loader] = copied(drawn)
+                self.batches[loader] = clone_batch(drawn)
                 return drawn
             self.site.touched("batches")
-            return copied(self.batches[loader])
+            return clone_batch(self.batches[loader])
 
         return next_batch
 
@@ -228,7 +228,7 @@ class RepeatBatch:
         if kept is None:
             self.inputs[this.module] = {place: t.detach().clone() for place, t in own.items()}
             return
-        replace(this, {place: fitted(kept[place], t) for place, t in own.items() if place in kept})
+        replace(this, {place: fit_sample_count(kept[place], t) for place, t in own.items() if place in kept})
         self.site.touched("batches")
 
     def same_target(self, call: LossCall) -> None:
@@ -237,10 +237,10 @@ class RepeatBatch:
         self.losses += 1
         kept = self.targets.setdefault((call.name, self.losses), call.target.detach().clone())
         if call.target.dim():
-            call.target = fitted(kept, call.target)
+            call.target = fit_sample_count(kept, call.target)
 
 
-def fitted(kept: torch.Tensor, given: torch.Tensor) -> torch.Tensor:
+def fit_sample_count(kept: torch.Tensor, given: torch.Tensor) -> torch.Tensor:
     """The kept samples, as many as were given: fewer, or the first ones again."""
     if len(kept) == len(given):
         return kept.clone()

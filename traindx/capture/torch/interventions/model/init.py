@@ -39,7 +39,7 @@ def reinitialize(model: nn.Module, kind: str, random: torch.Generator) -> tuple[
     with torch.no_grad():
         for module in model.modules():
             fresh = values_of(module, kind, random, shared)
-            fresh = {n: v for n, v in fresh.items() if wanted(module, n, done)}
+            fresh = {n: v for n, v in fresh.items() if needs_initialization(module, n, done)}
             for name, value in fresh.items():
                 parameter = module._parameters[name]
                 assert parameter is not None
@@ -52,7 +52,7 @@ def reinitialize(model: nn.Module, kind: str, random: torch.Generator) -> tuple[
     return touched, sum(p.numel() for p in model.parameters() if id(p) not in done)
 
 
-def wanted(module: nn.Module, name: str, done: set[int]) -> bool:
+def needs_initialization(module: nn.Module, name: str, done: set[int]) -> bool:
     parameter = module._parameters.get(name)
     return parameter is not None and parameter.requires_grad and id(parameter) not in done
 

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 
 from traindx.capture.torch.alter.activations import SATURATING, Call
 from traindx.capture.torch.alter.api import Any, Pass, Site, applies, nn, script_of, torch
-from traindx.capture.torch.alter.swaps import FUNCTIONS, AtCalls, exchange, instead, swapped
+from traindx.capture.torch.alter.swaps import FUNCTIONS, AtCalls, calls_to_swap, compute_instead, exchange
 
 
 @applies("activation", unused="the models that the script calls have no hidden activation to replace")
@@ -15,18 +15,18 @@ def activation(site: Site, into: str) -> None:
 
     script = script_of(site)
     wanted: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
-    change = instead(FUNCTIONS[into])
+    change = compute_instead(FUNCTIONS[into])
 
     def rehearse(this: Pass) -> None:
         # Inference mode keeps no graph: the next pass will have one.
         if this.module in wanted or torch.is_inference_mode_enabled():
             return
         calls, _ = script.rehearsal(site, this)
-        wanted[this.module] = found = swapped(calls, into)
+        wanted[this.module] = found = calls_to_swap(calls, into)
         if found:
             site.touched("calls", len(found))
             exchange(this.plain, calls, found, into)
-        record_left(site, calls)
+        record_unchanged_activations(site, calls)
 
     def enter(this: Pass) -> AbstractContextManager[Any]:
         found = wanted.get(this.module)
@@ -37,7 +37,7 @@ def activation(site: Site, into: str) -> None:
     script.around_pass(site, enter)
 
 
-def record_left(site: Site, calls: list[Call]) -> None:
+def record_unchanged_activations(site: Site, calls: list[Call]) -> None:
     """Record how many saturating activations stay because they are not hidden ones."""
     left = Counter(call.role for call in calls if call.kind in SATURATING and call.role != "hidden")
     for role, number in left.items():
@@ -65,7 +65,7 @@ def normalize(site: Site, kind: str) -> None:
         if type(this.module).__name__ in REPLICATED:
             site.refuse(f"{type(this.module).__name__} would not keep new parameters equal in all processes")
         calls, _ = script.rehearsal(site, this)
-        for layer in places(calls):
+        for layer in layers_before_activations(calls):
             norm = insert(layer, kind)
             site.touched("layers")
             if not join(layer, norm, script.optimizers):
@@ -102,13 +102,13 @@ class BatchNorm(nn.modules.batchnorm._BatchNorm):  # type: ignore[misc]
         return found.movedim(1, -1) if given is not input else found
 
 
-def normalized(layer: nn.Module, _args: Any, found: torch.Tensor) -> torch.Tensor:
+def apply_norm(layer: nn.Module, _args: Any, found: torch.Tensor) -> torch.Tensor:
     """The forward hook of a layer with a norm in it."""
     made: torch.Tensor = layer.get_submodule(NAME)(found)
     return made
 
 
-def places(calls: Iterable[Call]) -> list[nn.Module]:
+def layers_before_activations(calls: Iterable[Call]) -> list[nn.Module]:
     """The linear and convolution layers whose output goes straight into a hidden activation."""
     found = {id(c.layer): c.layer for c in calls if c.role == "hidden" and c.layer is not None}
     return [layer for layer in found.values() if NAME not in layer._modules]
@@ -126,7 +126,7 @@ def insert(layer: nn.Module, kind: str) -> nn.Module:
     else:
         norm = nn.LayerNorm(size, **where) if linear else nn.GroupNorm(1, size, **where)
     layer.add_module(NAME, norm.train(layer.training))
-    layer.register_forward_hook(normalized)
+    layer.register_forward_hook(apply_norm)
     return norm
 
 

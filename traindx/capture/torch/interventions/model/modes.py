@@ -19,27 +19,27 @@ from traindx.capture.torch.alter.api import (
     torch,
 )
 from traindx.capture.torch.alter.rehearsal import is_compiled
-from traindx.capture.torch.alter.swaps import AtCalls, dropped
+from traindx.capture.torch.alter.swaps import AtCalls, drop_share
 
 
 @applies("mode", unused="all models were in training mode when they were called with gradients on")
 def mode(site: Site, _value: str) -> None:
-    site.around_calls(switching(site, gradients=True))
+    site.around_calls(mode_hook(site, gradients=True))
 
 
 @applies("eval_mode", unused="all models were in evaluation mode when they were called with gradients off")
 def eval_mode(site: Site, _value: str) -> None:
-    site.around_calls(switching(site, gradients=False))
+    site.around_calls(mode_hook(site, gradients=False))
 
 
-def switching(site: Site, gradients: bool) -> Callable[..., Any]:
+def mode_hook(site: Site, gradients: bool) -> Callable[..., Any]:
     """A hook around calls of models: those with gradients on (off) are made in training (evaluation) mode."""
     losses = torch.nn.modules.loss._Loss  # have no mode
 
     def hook(call: Callable[..., Any], module: Any, *args: Any, **named: Any) -> Any:
         if torch.is_grad_enabled() is not gradients or isinstance(module, losses):
             return call(module, *args, **named)
-        with switched(module, gradients) as number:
+        with switch_mode(module, gradients) as number:
             if number:
                 site.touched("calls")
             return call(module, *args, **named)
@@ -48,7 +48,7 @@ def switching(site: Site, gradients: bool) -> Callable[..., Any]:
 
 
 @contextmanager
-def switched(module: Any, training: bool) -> Iterator[int]:
+def switch_mode(module: Any, training: bool) -> Iterator[int]:
     """Put all modules of one into a mode, and back again. Yields the number of those that were in the other."""
     others = [part for part in module.modules() if part.training is not training]
     for part in others:
@@ -83,7 +83,7 @@ class Dropout:
         self.site, self.script, self.wanted = site, script, wanted
         self.apart, self.random = Apart("dropout"), generator("dropout masks")
         self.added: weakref.WeakKeyDictionary[torch.nn.Module, Any] = weakref.WeakKeyDictionary()
-        self.change = dropped(wanted.number, self.random)
+        self.change = drop_share(wanted.number, self.random)
         self.highest = 0.0  # rate that was put in the place of another
         site.at_end(self.tell)
         for name in FUNCTIONS:
@@ -99,7 +99,7 @@ class Dropout:
             self.site.fact("has_dropout", self.highest > 0)
 
     def rate(self, own: float) -> float:
-        found = self.wanted.applied_to(own)
+        found = self.wanted.apply_to(own)
         if found > HIGHEST:
             self.site.refuse(f"a rate of {own:g} times {self.wanted.number:g} leaves nothing")
         return found

@@ -1,7 +1,7 @@
 """Which parameters the optimizer moves: those that were frozen, and those that it was never given."""
 
 from traindx.capture.torch.alter.api import Any, Callable, Optimizer, Site, applies, parameters_of, torch
-from traindx.capture.torch.discover.manual import leaves
+from traindx.capture.torch.discover.manual import leaf_tensors
 from traindx.capture.torch.discover.models import largest
 
 SEARCHED = 20  # backward passes in which parameters are searched for
@@ -28,7 +28,7 @@ class Loose:
             return
         self.searched += 1
         holders = {id(p): o for o in self.optimizers for p in parameters_of(o)}
-        parameters = [p for p in leaves(loss) if isinstance(p, torch.nn.Parameter) and p.requires_grad]
+        parameters = [p for p in leaf_tensors(loss) if isinstance(p, torch.nn.Parameter) and p.requires_grad]
         loose = [p for p in parameters if id(p) not in holders]
         if not loose:
             return
@@ -55,14 +55,14 @@ def unfreeze(site: Site, _value: str) -> None:
             holders = {id(p): o for o in waiting for p in parameters_of(o)}
             waiting.clear()
             for model in largest(lambda m: any(id(p) in holders for p in m.parameters())):
-                thaw(site, model, holders)
+                unfreeze_all(site, model, holders)
         return call(module, *args, **named)
 
     site.on_optimizer(waiting.append)
     site.around_calls(hook)
 
 
-def thaw(site: Site, model: Any, holders: dict[int, Optimizer]) -> None:
+def unfreeze_all(site: Site, model: Any, holders: dict[int, Optimizer]) -> None:
     """Let all parameters of a model learn. An optimizer that was given only those that were not frozen gets
     the others, too: without that, nothing would move them."""
     held = [holders[id(p)] for p in model.parameters() if id(p) in holders]

@@ -12,7 +12,7 @@ from traindx.capture.torch.alter.api import (
     functional,
     parameters_of,
 )
-from traindx.capture.torch.alter.unquantized import FUNCTIONS, Kept, instead
+from traindx.capture.torch.alter.unquantized import FUNCTIONS, Kept, call_unquantized
 
 
 @applies("quant")
@@ -37,7 +37,7 @@ def undo_quantization(site: Site, begins: Span | None) -> None:
         if own is None:
             return original(*args, **named)
         site.touched("weights")
-        return instead(original, own, args, named)
+        return call_unquantized(original, own, args, named)
 
     def passed(original: Any, module: Any, given: Any) -> Any:
         made = original(module, given)

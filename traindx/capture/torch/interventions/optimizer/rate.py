@@ -6,7 +6,7 @@ import math
 
 from traindx.capture.experiment.site import rate_factor
 from traindx.capture.interventions.optimizer import Schedule
-from traindx.capture.torch.alter.api import Any, Callable, Change, Optimizer, Site, Span, applies, like
+from traindx.capture.torch.alter.api import Any, Callable, Change, Optimizer, Site, Span, applies, cast_like
 
 
 @applies("lr")
@@ -34,7 +34,7 @@ def replace_schedule(site: Site, bases: Bases, schedule: Schedule) -> None:
 
     def new(optimizer: Optimizer, i: int, own: Any) -> Any:
         wanted = rate(optimizer, i)
-        return own if float(own) == wanted else like(own, wanted)
+        return own if float(own) == wanted else cast_like(own, wanted)
 
     site.unused = f"the schedule is {schedule.name} already"
     # At each step: discovery records the script's own schedule as soon as it finds it.

@@ -2,27 +2,27 @@
 
 import weakref
 
-from traindx.capture.torch.alter.api import Any, Change, Optimizer, Site, applies, same
+from traindx.capture.torch.alter.api import Any, Change, Optimizer, Site, applies, are_equal
 
 
 @applies("momentum")
 def momentum(site: Site, wanted: float) -> None:
-    set_to(site, "momentum", wanted)
+    apply_settings(site, "momentum", wanted)
 
 
 @applies("betas")
 def betas(site: Site, wanted: tuple[float, ...]) -> None:
-    set_to(site, "betas", wanted)
+    apply_settings(site, "betas", wanted)
 
 
 @applies("eps")
 def eps(site: Site, wanted: float) -> None:
-    set_to(site, "eps", wanted)
+    apply_settings(site, "eps", wanted)
 
 
-def set_to(site: Site, key: str, wanted: Any) -> None:
+def apply_settings(site: Site, key: str, wanted: Any) -> None:
     # An equal value stays the script's own object, which may be a tensor or a list.
-    site.group(key, lambda _optimizer, _group, own: own if same(own, wanted) else wanted)
+    site.group(key, lambda _optimizer, _group, own: own if are_equal(own, wanted) else wanted)
     site.unused = "the script already uses this value"
 
 
@@ -49,12 +49,12 @@ def optimizer(site: Site, wanted: str) -> None:
     others: weakref.WeakKeyDictionary[Optimizer, Optimizer] = weakref.WeakKeyDictionary()
 
     def step(own: Optimizer) -> None:
-        if is_already(own, wanted):
+        if has_setting(own, wanted):
             return
         if own not in others:
             others[own] = other = replacement(site, own, wanted)
             if len(others) == 1:
-                tell(site, other)
+                record_settings(site, other)
         other = others[own]
         follow(own, other)
         type(other).step.__wrapped__(other)  # without the hooks of steps: the script makes this one
@@ -65,7 +65,7 @@ def optimizer(site: Site, wanted: str) -> None:
     site.unused = f"the script's optimizer is {CLASSES[wanted]} already"
 
 
-def is_already(own: Optimizer, wanted: str) -> bool:
+def has_setting(own: Optimizer, wanted: str) -> bool:
     if type(own).__module__.partition(".")[0] != "torch" or type(own).__name__ != CLASSES[wanted]:
         return False
     return "betas" in own.param_groups[0] or all(
@@ -104,7 +104,7 @@ def follow(own: Optimizer, other: Optimizer) -> None:
             ours["momentum"] = theirs["momentum"]
 
 
-def tell(site: Site, other: Optimizer) -> None:
+def record_settings(site: Site, other: Optimizer) -> None:
     from traindx.capture.torch.backend import TorchBackend
 
     follow_facts: dict[str, Any] = TorchBackend().optimizer_facts(other)

@@ -159,13 +159,13 @@ def classes(scores: torch.Tensor, labels: torch.Tensor, complete: bool) -> dict[
            "outputs_contradict_share": (contradicted.float() * counted).sum() / count}  # fmt: skip
     if scores.shape[1] <= MOST_CLASSES:
         places = labels.clamp(0, scores.shape[1] - 1)
-        out["outputs_balanced_accuracy"] = balanced(correct, counted, places, scores.shape[1])
+        out["outputs_balanced_accuracy"] = balanced_accuracy(correct, counted, places, scores.shape[1])
     if complete:
         out["outputs_cross_entropy"] = -(wanted * counted).sum() / count
     return out
 
 
-def balanced(
+def balanced_accuracy(
     correct: torch.Tensor, counted: torch.Tensor, labels: torch.Tensor, classes: int
 ) -> torch.Tensor:
     """The mean recall of the classes among `labels[n]`, as far as these are `counted`; NaN of a single class,
@@ -184,7 +184,7 @@ def numbers(output: torch.Tensor, target: torch.Tensor, half: float) -> dict[str
     score, wanted = output.reshape(-1)[:READ], target.reshape(-1)[:READ]
     if target.is_cpu and bool(((wanted == 0) | (wanted == 1)).all()):
         correct = ((score > half) == (wanted > 0.5)).float()
-        recalls = balanced(correct, torch.ones_like(correct), wanted.long(), 2)
+        recalls = balanced_accuracy(correct, torch.ones_like(correct), wanted.long(), 2)
         out = {"outputs_accuracy": correct.mean(), "outputs_balanced_accuracy": recalls}
         if target.numel() <= READ:
             # Not by the loss function, whose calls are recorded: this would be another loss of the script.

@@ -7,13 +7,13 @@ import torch
 
 from traindx.capture.arrays.activations import square_sum
 from traindx.capture.torch.measure.gradients.norms_and_updates import norms_of
-from traindx.capture.torch.measure.tensors.views import Array, flat, local
+from traindx.capture.torch.measure.tensors.views import Array, flat, local_part
 
 
 def read(parameters: Sequence[torch.Tensor], elsewhere: bool) -> Array | torch.Tensor:
     """`[2 * P]`: the L2 norm of each parameter, then its largest absolute value."""
     if elsewhere:
-        there = [local(p) for p in parameters]
+        there = [local_part(p) for p in parameters]
         return torch.cat([norms_of(there), norms_of(there, float("inf"))])
     norms, largest = [], []
     for parameter in parameters:

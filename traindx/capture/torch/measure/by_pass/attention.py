@@ -16,9 +16,9 @@ import torch
 from torch import nn
 
 from traindx.capture.process.patches import Make, variables_of
-from traindx.capture.torch.hooks import something_is_compiled, traced
+from traindx.capture.torch.hooks import is_tracing, something_is_compiled
 from traindx.capture.torch.measure.forward_pass.wrapped_functions import WrappedFunctions
-from traindx.capture.torch.measure.tensors.views import isolated
+from traindx.capture.torch.measure.tensors.views import isolate_operations
 
 ROWS = 128  # queries and keys of a head that are read
 MOST_CALLS = 4  # of one module in a pass that have readings of their own
@@ -83,13 +83,13 @@ class Observer:
         return wrapper
 
     def _read(self, measure: Callable[..., Any], frame: FrameType, args: Any, named: Any) -> None:
-        if traced():
+        if is_tracing():
             return
         self._inside = True
         try:
             name, module = self._calling_module(frame)
             if module is not None:
-                with torch.no_grad(), isolated():
+                with torch.no_grad(), isolate_operations():
                     found = measure(module, *args, **named)
                 if found is not None:
                     self._readings[self._numbered(name)] = found

@@ -16,7 +16,7 @@ from traindx.capture.process.patches import LiveIds, remove_all
 from traindx.capture.session.clock import Clock
 from traindx.capture.torch.hooks import CALLS
 from traindx.capture.torch.measure.models.tree import CHANNELS_SECOND, RECTIFIERS, SQUASHERS, Tree
-from traindx.capture.torch.measure.tensors.views import NATIVE, first_tensor, local
+from traindx.capture.torch.measure.tensors.views import NATIVE, first_tensor, local_part
 
 MOST_CALLS = 4  # uses of one module in a forward pass that have readings of their own
 RANK_EVERY = 4  # samples between effective ranks, which cost as much as all else
@@ -69,7 +69,7 @@ class ForwardProbe:
             self.channels_second = any(isinstance(m, CHANNELS_SECOND) for _, m in leaves)
             for name, module in new:
                 hook = partial(self._hook, name, _kind(module), bool(module._parameters))
-                self._handles.append(CALLS.hear_after(module, hook))
+                self._handles.append(CALLS.add_after_hook(module, hook))
                 self._hooked.remember(module)
         self.armed = True
         self.seconds += time.perf_counter() - began
@@ -141,8 +141,8 @@ class ForwardProbe:
             inner = None if before is None else host_rows(before, self._turn).copy()
             self._copies.append((name, kind, rows, inner, host_part(output) if spread else None))
             return
-        there = act.rows_of(local(output), self._turn)
-        inside = None if before is None else act.rows_of(local(before), self._turn)
+        there = act.rows_of(local_part(output), self._turn)
+        inside = None if before is None else act.rows_of(local_part(before), self._turn)
         made = measured_on_device(there, kind, inside, output if spread else None)
         self._readings[name] = [*made, self._silent(name, there) if kind == "rectifier" else math.nan]
 
@@ -157,7 +157,7 @@ class ForwardProbe:
     def _silent(self, name: str, rows: Any) -> Any:
         """The share of silent units, of a rectifier."""
         units = self._units.setdefault(name, act.Units())
-        units.add(act.by_unit(rows, self.channels_second), len(rows))
+        units.add(act.largest_by_unit(rows, self.channels_second), len(rows))
         return units.silent()
 
     def collect(self) -> dict[str, list[Any]]:
@@ -170,7 +170,7 @@ class ForwardProbe:
         for name, kind, rows, inner, part in copies:
             try:
                 silent = self._silent(name, rows) if kind == "rectifier" else math.nan
-                readings[name] = [*act.measured(rows, kind, inner, part), silent]
+                readings[name] = [*act.output_statistics(rows, kind, inner, part), silent]
             except Exception as error:  # noqa: BLE001 - other modules are measured nevertheless
                 self._refuse(name, error)
         self.seconds += time.perf_counter() - began
@@ -200,7 +200,7 @@ def _kind(module: nn.Module) -> act.Kind:
 
 def host_values(output: torch.Tensor) -> Any:
     """A tensor on the CPU as an array that shares its memory; half precision stays a tensor."""
-    output = local(output)
+    output = local_part(output)
     return output.numpy() if output.dtype in NATIVE else output
 
 
@@ -236,7 +236,7 @@ def _rank_there(output: torch.Tensor | None) -> torch.Tensor | float:
 def measured_on_device(
     rows: torch.Tensor, kind: act.Kind, before: torch.Tensor | None, spread: torch.Tensor | None
 ) -> list[torch.Tensor | float]:
-    """As `measured`, but as tensors on the output's device (no synchronization)."""
+    """As `output_statistics`, but as tensors on the output's device (no synchronization)."""
     values = rows.detach().float()
     std, mean = torch.std_mean(values, correction=0)
     low, high = torch.aminmax(values)

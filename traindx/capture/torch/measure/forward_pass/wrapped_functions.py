@@ -38,7 +38,10 @@ class WrappedFunctions:
             return
         self._patches.lift()
         for module in observed:
-            self._handles += (CALLS.hear_before(module, self._begin), CALLS.hear_after(module, self._end))
+            self._handles += (
+                CALLS.add_before_hook(module, self._begin),
+                CALLS.add_after_hook(module, self._end),
+            )
         if running is not None and any(module is running for module in observed):
             self._begin(running, None, None)
 

@@ -21,9 +21,15 @@ import torch
 
 from traindx.capture.process.patches import remove_all
 from traindx.capture.session.noise import noise_scale_of_pairs
-from traindx.capture.torch.hooks import traced
+from traindx.capture.torch.hooks import is_tracing
 from traindx.capture.torch.measure.tensors.shards import is_distributed
-from traindx.capture.torch.measure.tensors.views import isolated, local, stretch, window, without_waiting
+from traindx.capture.torch.measure.tensors.views import (
+    isolate_operations,
+    local_part,
+    stretch,
+    window,
+    without_waiting,
+)
 
 DENSE, APART = 32, 8  # so many steps at the start, then every 8th: the same ones in each process
 LARGEST = 1 << 12  # values of a parameter that is read, where there are smaller ones
@@ -49,7 +55,7 @@ class Exchange:
     def begin_backward(self) -> None:
         """The graph of a loss is complete."""
         self._unhook()
-        if not self._picked or not self.due or traced():
+        if not self._picked or not self.due or is_tracing():
             return
         for parameter, factors in self._picked:
             with torch.enable_grad():
@@ -58,7 +64,7 @@ class Exchange:
 
     def _read(self, factors: torch.Tensor, gradients: tuple[torch.Tensor | None, ...]) -> None:
         gradient = gradients[0]
-        with torch.no_grad(), isolated():
+        with torch.no_grad(), isolate_operations():
             dense = gradient is not None and gradient.layout is torch.strided
             if gradient is not None and dense and gradient.numel() == len(factors):
                 found = weighted_sum(gradient, factors)
@@ -75,7 +81,7 @@ class Exchange:
                 out = {"exchange/own": without_waiting(own), "exchange/used": without_waiting(used)}
         self._steps = steps + 1
         if not self._picked:
-            self._picked = picked(parameters)
+            self._picked = pick_parameters(parameters)
         return out
 
     def _unhook(self) -> None:
@@ -95,7 +101,7 @@ def weighted_sum(gradient: torch.Tensor, factors: torch.Tensor) -> torch.Tensor:
     return torch.dot(gradient.detach().reshape(-1).float(), factors)
 
 
-def picked(parameters: Sequence[torch.Tensor]) -> list[tuple[torch.Tensor, torch.Tensor]]:
+def pick_parameters(parameters: Sequence[torch.Tensor]) -> list[tuple[torch.Tensor, torch.Tensor]]:
     """The first, the middle and the last of the small parameters that got a gradient, which is the same
     choice in every process; each with its factors."""
     there = [
@@ -140,11 +146,11 @@ class Directions:
         """Keep gradients and weights; `factor` undoes the scale of the gradients."""
         self._turn += 1
         self._factor = factor
-        self._parameters = [p for p in parameters if _comparable(p.grad, p) and local(p).numel()]
+        self._parameters = [p for p in parameters if _comparable(p.grad, p) and local_part(p).numel()]
         if not self._parameters:
             return
         gradients = [self._read(p.grad) for p in self._parameters if p.grad is not None]
-        sizes = [local(p).numel() / len(g) for p, g in zip(self._parameters, gradients, strict=True)]
+        sizes = [local_part(p).numel() / len(g) for p, g in zip(self._parameters, gradients, strict=True)]
         self._before = (
             self._concatenate(gradients),
             self._concatenate([self._read(p) for p in self._parameters]),
@@ -195,7 +201,7 @@ class Directions:
     def _read(self, tensor: torch.Tensor) -> Any:
         if not self._device:
             return stretch(tensor, self._turn, WINDOW)
-        count = local(tensor).numel()
+        count = local_part(tensor).numel()
         return window(tensor, (self._turn - 1) * WINDOW % max(count - WINDOW, 1), WINDOW).float()
 
     def _concatenate(self, parts: list[Any]) -> Any:

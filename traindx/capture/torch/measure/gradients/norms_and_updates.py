@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from traindx.capture.arrays.activations import square_sum
-from traindx.capture.torch.measure.tensors.views import flat, local, stretch, vector, window, zeros
+from traindx.capture.torch.measure.tensors.views import flat, local_part, stretch, vector, window, zeros
 
 WINDOW = 1 << 13  # values of a parameter that its update and its zeros are judged by
 SINGLE = np.dtype(np.float32)
@@ -25,7 +25,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 def gradient_norms(parameters: Sequence[torch.Tensor]) -> torch.Tensor:
     """`norm[p]` on an accelerator: L2 norm of the gradient of each parameter; 0 where there is none."""
-    return norms_of([None if p.grad is None else local(p.grad) for p in parameters])
+    return norms_of([None if p.grad is None else local_part(p.grad) for p in parameters])
 
 
 def gradient_squares(parameters: Sequence[torch.Tensor]) -> list[float]:
@@ -104,7 +104,7 @@ class Updates:
         self.turn += 1
         self._before = []
         if self._device:
-            return self._begin_there(parameters)
+            return self._begin_on_device(parameters)
         shares = np.full(len(parameters), np.nan)
         for place, parameter in enumerate(parameters):
             gradient = parameter.grad
@@ -123,7 +123,7 @@ class Updates:
         where not measured."""
         kept, self._before = self._before, []
         if self._device:
-            return self._end_there(kept, count)
+            return self._end_on_device(kept, count)
         out = np.full((3, count), np.nan)
         for place, parameter, before in kept:
             size, now = square_sum(before), stretch(parameter, self.turn, WINDOW)
@@ -133,7 +133,7 @@ class Updates:
             out[:, place] = square_sum(change) ** 0.5, size**0.5, zeros(change) / len(change)
         return out.reshape(-1)
 
-    def _begin_there(self, parameters: Sequence[torch.Tensor]) -> torch.Tensor:
+    def _begin_on_device(self, parameters: Sequence[torch.Tensor]) -> torch.Tensor:
         """As `begin`, without waiting for the device."""
         shares: list[Any] = [float("nan")] * len(parameters)
         for place, parameter in enumerate(parameters):
@@ -145,7 +145,7 @@ class Updates:
                 self._before.append((place, parameter, self._window(parameter).clone()))
         return vector(shares)
 
-    def _end_there(self, kept: Sequence[tuple[int, torch.Tensor, Any]], count: int) -> torch.Tensor:
+    def _end_on_device(self, kept: Sequence[tuple[int, torch.Tensor, Any]], count: int) -> torch.Tensor:
         out: list[Any] = [float("nan")] * (3 * count)
         now = [self._window(parameter) for _, parameter, _ in kept]
         before = [b for _, _, b in kept]

@@ -85,7 +85,7 @@ def activations(loss: torch.Tensor) -> str:
     return ", ".join(sorted(found - {"softmax", "log_softmax", "clamp"})) or "none"
 
 
-def used_plainly(loss: torch.Tensor, weights: Sequence[torch.Tensor]) -> bool:
+def are_used_unchanged(loss: torch.Tensor, weights: Sequence[torch.Tensor]) -> bool:
     """Whether all these weights are used in products or lookups with unchanged values: only operations on
     their shape come before. Weights that are rounded first are not, however that is written."""
     users: dict[Any, list[Any]] = {}
@@ -96,10 +96,10 @@ def used_plainly(loss: torch.Tensor, weights: Sequence[torch.Tensor]) -> bool:
             users.setdefault(following, []).append(node)
             if isinstance(end := getattr(following, "variable", None), torch.Tensor):
                 ends[id(end)] = following
-    return bool(weights) and all(id(w) in ends and _into_products(ends[id(w)], users) for w in weights)
+    return bool(weights) and all(id(w) in ends and _feeds_products(ends[id(w)], users) for w in weights)
 
 
-def _into_products(node: Any, users: dict[Any, list[Any]]) -> bool:
+def _feeds_products(node: Any, users: dict[Any, list[Any]]) -> bool:
     """Whether the output of a node is used in products and lookups only."""
     waiting = list(users.get(node, ()))
     for user in waiting:
@@ -218,7 +218,7 @@ class FirstGraphs:
         if "graph_activations" not in self.facts:
             self.facts["graph_activations"] = activations(loss)
         if "quantized" not in self.facts and matrices:
-            self.facts["quantized"] = False if used_plainly(loss, matrices) else ""
+            self.facts["quantized"] = False if are_used_unchanged(loss, matrices) else ""
 
     def _agree(self, fact: str, word: str) -> None:
         self.facts[fact] = word if self.facts.get(fact, word) == word else ""

@@ -52,16 +52,16 @@ def scripted_parts(model: nn.Module) -> str:
     return ", ".join(name or "all" for name in outer)
 
 
-def unwrapped(model: nn.Module) -> nn.Module:
+def unwrap_model(model: nn.Module) -> nn.Module:
     """The module inside data-parallel and compiled wrappers."""
     for inner in ("_orig_mod", "module"):
         found = child_or_parameter(model, inner)
         if found is not None and len(model._modules) == 1 and not model._parameters:
-            return unwrapped(found)
+            return unwrap_model(found)
     return model
 
 
-def compiled(model: nn.Module) -> bool:
+def is_compiled(model: nn.Module) -> bool:
     """Whether hooks on the model's modules would be compiled, or never called."""
     return (
         "_orig_mod" in model._modules
@@ -90,23 +90,23 @@ class Tree:
     def add(self, model: nn.Module, name: str) -> list[Part] | None:
         """The parameters of a model, with `name` as prefix; None when it, or one that contains it, is
         known."""
-        root = unwrapped(model)
-        if any(root is m for known in self.models for m in unwrapped(known).modules()):
+        root = unwrap_model(model)
+        if any(root is m for known in self.models for m in unwrap_model(known).modules()):
             return None
         self._models.append(weakref.ref(model))
-        inside = {id(part) for m in (model, *root.modules()) if compiled(m) for part in m.modules()}
+        inside = {id(part) for m in (model, *root.modules()) if is_compiled(m) for part in m.modules()}
         parts = []
         for path, module in root.named_modules():
             full = ".".join(p for p in (name, path) if p)
             for key, parameter in module._parameters.items():
                 if parameter is not None:
                     parts.append(Part(parameter, f"{full}.{key}" if full else key, full or key, module))
-            if id(module) not in inside and _measured(module):
+            if id(module) not in inside and _is_worth_measuring(module):
                 self._leaves.append((full or type(module).__name__, weakref.ref(module)))
         return parts
 
 
-def _measured(module: nn.Module) -> bool:
+def _is_worth_measuring(module: nn.Module) -> bool:
     """Whether the outputs of a module are worth measuring: it has no children, and has weights or is an
     activation."""
     leaf = not any(True for _ in module.children())
@@ -115,7 +115,7 @@ def _measured(module: nn.Module) -> bool:
     )
 
 
-def weighted(module: nn.Module) -> bool:
+def is_weighted(module: nn.Module) -> bool:
     """Whether a library's own kind of module multiplies with a matrix of weights."""
     weight = child_or_parameter(module, "weight")
     return isinstance(weight, torch.Tensor) and weight.dim() > 1 and "Embed" not in class_name(module)
@@ -136,17 +136,17 @@ def modal(module: nn.Module) -> bool:
 
 def architecture(model: nn.Module) -> dict[str, str | int | float | bool]:
     """Setup facts about one model (docs/capture.md)."""
-    root = unwrapped(model)
+    root = unwrap_model(model)
     modules = list(root.modules())
     used = sorted({type(m).__name__ for m in modules if isinstance(m, ACTIVATIONS) or named_activation(m)})
     rates = [float(m.p) for m in modules if isinstance(m, DROPOUTS)]
     facts: dict[str, str | int | float | bool] = {
         "model": class_name(root),
-        "depth": sum(isinstance(m, WEIGHTED) or weighted(m) for m in modules),
+        "depth": sum(isinstance(m, WEIGHTED) or is_weighted(m) for m in modules),
         "has_normalization": any(isinstance(m, NORMS) or "Norm" in type(m).__name__ for m in modules),
         "has_dropout": any(r > 0 for r in rates),
         "activations": ", ".join(used),
-        "compiled": compiled(model),
+        "compiled": is_compiled(model),
     }
     momenta = [
         float(m.momentum)

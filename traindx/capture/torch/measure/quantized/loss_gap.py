@@ -15,8 +15,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from traindx.capture.torch.measure.models.tree import compiled
-from traindx.capture.torch.measure.reruns.recorded_call import Call, NotRerun, RecordedCall, repeating
+from traindx.capture.torch.measure.models.tree import is_compiled
+from traindx.capture.torch.measure.reruns.recorded_call import Call, NotRerun, RecordedCall, allow_repeats
 from traindx.capture.torch.measure.tensors.views import first_tensor
 
 START_SECONDS, SHARE = 0.2, 0.01  # of the time since the first call, for calling models again
@@ -39,7 +39,7 @@ class LossGap:
 
     def record(self, model: nn.Module, args: Any, kwargs: Any, step: int) -> None:
         """A sampled training call of a whole model, after so many steps."""
-        if self.refused or step < self._next or compiled(model):
+        if self.refused or step < self._next or is_compiled(model):
             return
         if self._spent <= START_SECONDS + SHARE * (time.perf_counter() - self._since):
             self.call.record(model, args, kwargs)
@@ -71,7 +71,7 @@ class LossGap:
         self._next = max(step + APART, int(GROWTH * step))
         began, busy = time.perf_counter(), time.thread_time()  # other processes' time is not counted
         try:
-            with repeating(call.model):
+            with allow_repeats(call.model):
                 return self._compare(call, float(trained))
         except NotRerun as why:
             self.refused = str(why)
@@ -81,18 +81,18 @@ class LossGap:
             self._spent += time.thread_time() - busy
 
     def _compare(self, call: Call, trained: float) -> dict[str, float]:
-        quantized = loss_again(call)
+        quantized = recompute_loss(call)
         if quantized is None or not abs(quantized - trained) <= SIMILAR * abs(trained):
             self.refused = "the loss cannot be recomputed from outputs and targets"
             return {}
         with self._unquantized() as exchanged, without_fake_quantization(call.model) as off:
-            unquantized = loss_again(call)
+            unquantized = recompute_loss(call)
         if unquantized is None or not (exchanged or off) or unquantized - unquantized != 0:
             return {}
         return {"quant/loss_gap": quantized - unquantized}
 
 
-def loss_again(call: Call) -> float | None:
+def recompute_loss(call: Call) -> float | None:
     """The loss of a call: the model's own, cross-entropy for integer targets, the mean squared error for
     others; None where it is none of these."""
     with torch.random.fork_rng(devices=[]):

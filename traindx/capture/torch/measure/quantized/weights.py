@@ -21,17 +21,17 @@ from torch.fx import GraphModule
 
 from traindx.capture.arrays.levels import JUDGED, READ, quantized_levels
 from traindx.capture.process.patches import Make, Patches, remove_all, variables_of
-from traindx.capture.torch.hooks import something_is_compiled, traced
+from traindx.capture.torch.hooks import is_tracing, something_is_compiled
 from traindx.capture.torch.measure.forward_pass.wrapped_functions import WrappedFunctions
 from traindx.capture.torch.measure.loss.graph import nodes_of
 from traindx.capture.torch.measure.quantized.levels import (
     MOVED_READ,
     QuantizedInputs,
-    measured,
-    moved,
+    level_statistics,
+    moved_share,
     rows_of,
 )
-from traindx.capture.torch.measure.tensors.views import isolated, local
+from traindx.capture.torch.measure.tensors.views import isolate_operations, local_part
 from traindx.vocabulary import Fact
 
 EXPORTED = (
@@ -70,7 +70,7 @@ class Weight:
         values = rows_of(used, MOVED_READ).detach()
         far = torch.full((), float("nan"), device=values.device)
         if self.sample is not None and self.sample[1].shape == values.shape and step > self.sample[0]:
-            far = moved(values, self.sample[1])
+            far = moved_share(values, self.sample[1])
             self.flips = far if step - self.sample[0] == 1 else self.flips
         if sampled:
             self.sample = (step, values.clone())
@@ -95,9 +95,9 @@ class Flow:
 
     def _read(self, place: int, output: int, gradients: tuple[torch.Tensor | None, ...]) -> None:
         gradient = gradients[output]
-        with isolated():
+        with isolate_operations():
             if place not in self._norms and gradient is not None and gradient.layout is torch.strided:
-                self._norms[place] = torch.linalg.vector_norm(local(gradient).float())
+                self._norms[place] = torch.linalg.vector_norm(local_part(gradient).float())
 
     def passed(self, like: torch.Tensor) -> torch.Tensor:
         """The second norm over the first: 0 where no gradient path connects them, NaN where that is
@@ -243,7 +243,7 @@ class Quantized:
         passed = {n: flows[n].passed(v[0]) if n in flows else none for n, v in readings.items()}
         return {n: torch.cat([v, passed[n].to(v.device).reshape(1)]) for n, v in readings.items()}
 
-    def take_begun(self) -> list[str]:
+    def take_newly_quantized(self) -> list[str]:
         """Modules whose quantization began since the last call."""
         begun, self._begun = self._begun, []
         return begun
@@ -259,14 +259,14 @@ class Quantized:
         def wrapper(*args: Any, **named: Any) -> Any:
             if observer.functions.armed:
                 weight = args[1] if len(args) > 1 else named.get("weight")
-                with isolated():
+                with isolate_operations():
                     observer._read_call(args[0] if args else named.get("input"), weight, sys._getframe(1))
             return original(*args, **named)
 
         return wrapper
 
     def _read_call(self, given: Any, weight: Any, frame: FrameType) -> None:
-        if not isinstance(weight, torch.Tensor) or traced():
+        if not isinstance(weight, torch.Tensor) or is_tracing():
             return
         grad, is_parameter = torch.is_grad_enabled(), isinstance(weight, nn.Parameter)
         self._any_used = True
@@ -280,7 +280,7 @@ class Quantized:
                 parameter = weight if is_parameter else parameter_behind(weight, frame)
                 if not is_parameter:
                     self._read_weight(weight, parameter, grad)
-                if grad and not self._second and parameter is not None and self._inputs_wanted:
+                if grad and not self._second and parameter is not None and self._wants_inputs:
                     name = self._name_of(parameter)
                     if name is not None:
                         self.inputs.read(name, given)
@@ -290,7 +290,7 @@ class Quantized:
         self._seconds += time.perf_counter() - began
 
     @property
-    def _inputs_wanted(self) -> bool:
+    def _wants_inputs(self) -> bool:
         return self.any_quantized or self.inputs.any_quantized or self._passes[True] <= PATIENCE
 
     def _read_weight(self, weight: torch.Tensor, parameter: torch.Tensor | None, grad: bool) -> None:
@@ -320,7 +320,7 @@ class Quantized:
             elif grad:
                 known.unquantized += 1
         if grad in known.modes and (grad or True not in known.modes) and self._has_turn(known):
-            found = measured(rows_of(weight, READ), rows_of(parameter, READ))
+            found = level_statistics(rows_of(weight, READ), rows_of(parameter, READ))
             self.readings[name] = torch.cat([found, known.changes(weight, self._step, grad, like=found[0])])
             if grad and parameter.requires_grad and name not in self._flows:
                 self._flows[name] = Flow(weight, parameter)

@@ -11,8 +11,8 @@ import torch
 from torch import nn
 from torch.utils._pytree import tree_map
 
-from traindx.capture.torch.measure.models.tree import compiled
-from traindx.capture.torch.measure.reruns.recorded_call import Call, NotRerun, RecordedCall, repeating
+from traindx.capture.torch.measure.models.tree import is_compiled
+from traindx.capture.torch.measure.reruns.recorded_call import Call, NotRerun, RecordedCall, allow_repeats
 from traindx.capture.torch.measure.tensors.views import any_tensor, tensors_in
 from traindx.vocabulary import Fact
 
@@ -30,7 +30,7 @@ class FutureTokens:
 
     def record(self, model: nn.Module, args: Any, kwargs: Any) -> None:
         """A sampled training call of a whole model: recorded where it is given tokens."""
-        if any(is_tokens(t) for t in tensors_in((args, kwargs))) and not compiled(model):
+        if any(is_tokens(t) for t in tensors_in((args, kwargs))) and not is_compiled(model):
             self.call.record(model, args, kwargs)
 
     def record_targets(self, targets: Any) -> None:
@@ -54,7 +54,7 @@ def future_effect(call: Call) -> float | None:
     found = predicted_tokens(call.args, call.kwargs, call.targets)
     if found is None:
         return None
-    with repeating(call.model):
+    with allow_repeats(call.model):
         return effect_of_replacing(call, *found)
 
 
@@ -109,7 +109,7 @@ def effect_of_replacing(call: Call, tokens: torch.Tensor, time: int) -> float | 
 
 def outputs_by_token(call: Call, old: torch.Tensor, new: torch.Tensor) -> torch.Tensor | None:
     """The outputs by token, with the tokens replaced."""
-    output = call.model(*replaced(call.args, old, new), **replaced(call.kwargs, old, new))
+    output = call.model(*replace_tensor(call.args, old, new), **replace_tensor(call.kwargs, old, new))
     for found in (getattr(output, "logits", None), *tensors_in(output)):
         readable = isinstance(found, torch.Tensor) and found.is_floating_point()
         if not readable or found.numel() > MOST_VALUES:
@@ -121,6 +121,6 @@ def outputs_by_token(call: Call, old: torch.Tensor, new: torch.Tensor) -> torch.
     return None
 
 
-def replaced(arguments: Any, old: torch.Tensor, new: torch.Tensor) -> Any:
+def replace_tensor(arguments: Any, old: torch.Tensor, new: torch.Tensor) -> Any:
     """The same nest with one tensor replaced."""
     return tree_map(lambda part: new if part is old else part, arguments)

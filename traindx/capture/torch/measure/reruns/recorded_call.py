@@ -45,7 +45,7 @@ class RecordedCall:
 
     def record(self, model: nn.Module, args: Any, kwargs: Any) -> None:
         self._model = weakref.ref(model, self._model_freed)
-        self._arguments = map_parts(weakly, (args, dict(kwargs or {})))
+        self._arguments = map_parts(weaken_references, (args, dict(kwargs or {})))
 
     def record_targets(self, targets: Any) -> None:
         """What the loss of that step is computed with."""
@@ -78,7 +78,7 @@ class RecordedCall:
         model = reference()
         if model is None:
             raise NotRerun(FREED)
-        args, kwargs = map_parts(restored, arguments)
+        args, kwargs = map_parts(restore_references, arguments)
         return Call(model, args, kwargs, targets)
 
 
@@ -92,7 +92,7 @@ def map_parts(change: Callable[[Any], Any], nest: Any) -> Any:
     return change(nest)
 
 
-def weakly(part: Any) -> Any:
+def weaken_references(part: Any) -> Any:
     """A part of the arguments that keeps nothing but the batch's memory alive."""
     if isinstance(part, torch.Tensor):
         return part.detach()
@@ -104,7 +104,7 @@ def weakly(part: Any) -> Any:
         return lambda: None
 
 
-def restored(part: Any) -> Any:
+def restore_references(part: Any) -> Any:
     """The part again. Raises NotRerun where it was freed."""
     if isinstance(part, (torch.Tensor, *PLAIN)):
         return part
@@ -130,18 +130,18 @@ class NotRerun(Exception):
 
 
 class Unobserved(TorchDispatchMode):  # type: ignore[misc]
-    """While it is entered, capture records nothing: `hooks.traced` sees a dispatch mode."""
+    """While it is entered, capture records nothing: `hooks.is_tracing` sees a dispatch mode."""
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         return func(*args, **(kwargs or {}))
 
 
 @contextmanager
-def repeating(model: torch.nn.Module) -> Iterator[None]:
+def allow_repeats(model: torch.nn.Module) -> Iterator[None]:
     """A recorded call of the model may be repeated, without gradients. Raises NotRerun where the call
     fails."""
     try:
-        with untouched(model), warnings.catch_warnings(), torch.no_grad(), Unobserved():
+        with preserve_model_state(model), warnings.catch_warnings(), torch.no_grad(), Unobserved():
             warnings.simplefilter("ignore")
             yield
     except Exception as error:
@@ -150,7 +150,7 @@ def repeating(model: torch.nn.Module) -> Iterator[None]:
 
 
 @contextmanager
-def untouched(model: torch.nn.Module | None) -> Iterator[None]:
+def preserve_model_state(model: torch.nn.Module | None) -> Iterator[None]:
     """Modes, buffers, gradients, attributes of modules and random state (PyTorch's, NumPy's and Python's)
     are restored when this is left."""
     if model is None:

@@ -13,14 +13,14 @@ from typing import Any
 import torch
 from torch import nn
 
-from traindx.capture.torch.measure.models.tree import compiled, modal
+from traindx.capture.torch.measure.models.tree import is_compiled, modal
 from traindx.capture.torch.measure.reruns.future_tokens import FutureTokens
 from traindx.capture.torch.measure.reruns.recorded_call import (
     Call,
     NotRerun,
     RecordedCall,
-    repeating,
-    untouched,
+    allow_repeats,
+    preserve_model_state,
 )
 from traindx.capture.torch.measure.tensors.shards import several_processes
 from traindx.capture.torch.measure.tensors.views import first_tensor, tensors_in
@@ -50,7 +50,7 @@ class TrainAndEval:
 
     def record(self, model: nn.Module, args: Any, kwargs: Any) -> None:
         """A sampled training call of such a model."""
-        if not compiled(model) and sum(t.numel() for t in tensors_in((args, kwargs))) <= MOST_VALUES:
+        if not is_compiled(model) and sum(t.numel() for t in tensors_in((args, kwargs))) <= MOST_VALUES:
             self.call.record(model, args, kwargs)
             self.call.targets = None
             self._training = tuple(weakref.ref(m) for m in model.modules() if m.training and modal(m))
@@ -80,7 +80,7 @@ class TrainAndEval:
         # A model that was trained in evaluation mode throughout is compared with all its modules in training mode.
         training = training or frozenset(m for m in call.model.modules() if modal(m))
         normalizing = frozenset(m for m in training if getattr(m, "track_running_stats", False))
-        with repeating(call.model):
+        with allow_repeats(call.model):
             in_eval, in_training = outputs(call, frozenset()), outputs(call, training)
             by_batch = outputs(call, normalizing) if normalizing else None
             losses = [loss_of(self._loss_kind, out, call.targets) for out in (in_training, in_eval)]
@@ -109,7 +109,7 @@ def loss_of(kind: str, found: torch.Tensor | None, targets: torch.Tensor | None)
 
 def outputs(call: Call, training: frozenset[nn.Module]) -> torch.Tensor | None:
     """The first output in evaluation mode but for some modules. Each call draws the same random numbers."""
-    with untouched(call.model), torch.no_grad():
+    with preserve_model_state(call.model), torch.no_grad():
         call.model.eval()
         for module in training:
             module.train()

@@ -19,7 +19,7 @@ def is_distributed(tensor: torch.Tensor) -> bool:
     return type(tensor) not in (torch.Tensor, torch.nn.Parameter) and hasattr(tensor, "device_mesh")
 
 
-def share(parameter: Any, processes: int) -> float:
+def norm_weight(parameter: Any, processes: int) -> float:
     """The weight of the square of a parameter's local norm: 1 for a part that no other process has, 1/n
     where n processes hold the same part."""
     if not is_distributed(parameter):
@@ -65,7 +65,7 @@ class Shards:
         if not (flat or any(map(is_distributed, parameters))):
             return []
         self.processes = processes
-        return [1.0 if flat and not is_distributed(p) else share(p, processes) for p in parameters]
+        return [1.0 if flat and not is_distributed(p) else norm_weight(p, processes) for p in parameters]
 
 
 def weighted_norm(found: Any, weights: Sequence[float], own: int, factor: float) -> Any:

@@ -18,7 +18,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 NATIVE = (torch.float32, torch.float64)  # half precision has no fast arithmetic in numpy
 
 
-def local(tensor: torch.Tensor) -> torch.Tensor:
+def local_part(tensor: torch.Tensor) -> torch.Tensor:
     """The part of a tensor that this process holds, without its graph; the values of a sparse tensor."""
     tensor = tensor.detach()
     if type(tensor) not in (torch.Tensor, torch.nn.Parameter):
@@ -31,7 +31,7 @@ def local(tensor: torch.Tensor) -> torch.Tensor:
 def flat(tensor: torch.Tensor) -> Array:
     """All values of a CPU tensor in the order of memory, which does not matter to sums and maxima. Only half
     precision and tensors with gaps are copied."""
-    tensor = local(tensor)
+    tensor = local_part(tensor)
     if tensor.dtype not in NATIVE:
         tensor = torch.view_as_real(tensor) if tensor.is_complex() else tensor.float()
     if not tensor.is_contiguous():
@@ -47,7 +47,7 @@ def zeros(values: Array) -> int:
 def stretch(tensor: torch.Tensor, turn: int, size: int) -> Array:
     """`size` values of a CPU tensor in the order of memory (a view; half precision is copied): the first
     ones in turn 1, the next ones in each later turn. All values where there are no more than `size`."""
-    tensor = local(tensor)
+    tensor = local_part(tensor)
     native = tensor.dtype in NATIVE
     values = tensor.numpy().ravel("K") if native else tensor.reshape(-1)
     count = len(values)
@@ -59,7 +59,7 @@ def stretch(tensor: torch.Tensor, turn: int, size: int) -> Array:
 
 def window(tensor: torch.Tensor, start: int, size: int) -> torch.Tensor:
     """A stretch of a tensor's values as one dimension (a view where memory allows it)."""
-    tensor = local(tensor)
+    tensor = local_part(tensor)
     return tensor.reshape(-1) if tensor.numel() <= size else tensor.reshape(-1)[start : start + size]
 
 
@@ -106,7 +106,7 @@ def first_tensor(found: Any) -> torch.Tensor | None:
     return next((t for t in tensors_in(found) if t.is_floating_point() and t.numel()), None)
 
 
-def isolated() -> AbstractContextManager[object]:
+def isolate_operations() -> AbstractContextManager[object]:
     """While this is entered, no `__torch_function__` is called, and no mode of the script sees an operation.
     A default device is such a mode, too, so what capture makes is on the host where it names no device."""
     # Disabling modes is slow, so it is done only where a mode is active.
@@ -120,6 +120,6 @@ def without_modes() -> Iterator[None]:
 
 
 def with_torch_functions() -> AbstractContextManager[object]:
-    """Within `isolated`, where a model of the user's is called: its tensors behave as they always do."""
+    """Within `isolate_operations`, where a model of the user's is called: its tensors behave as they always do."""
     found: AbstractContextManager[object] = torch._C._EnableTorchFunction()
     return found

@@ -13,20 +13,20 @@ from traindx.lab.edits.api import (
     Kind,
     Project,
     Source,
-    certain,
+    certain_value,
     cst,
     cuts,
-    dotted,
+    dotted_name,
     fits,
     is_keras,
-    leaves,
-    put,
+    leaf_nodes,
+    only_backward,
     resize,
     resolve,
     shuffle_cut,
-    the_backward,
     trace,
     training_loaders,
+    write_value,
     writes,
 )
 from traindx.lab.edits.kinds.run.modes import inner
@@ -34,11 +34,11 @@ from traindx.lab.edits.kinds.run.modes import inner
 PLACES = {"batch_size": 1, "shuffle": 2, "num_workers": 5}
 
 
-def each(project: Project, value: Any, change: Callable[[Project, Found, Any], None]) -> None:
+def each_loader(project: Project, value: Any, change: Callable[[Project, Found, Any], None]) -> None:
     found = training_loaders(project) or (fits(project) if change is batch and is_keras(project) else [])
     by_hand = not found and (change is batch or value == "shuffle") and project.methods("backward")
     if by_hand and (cut := cuts(project)) is not None:
-        return resize(project, cut, value.applied_to) if change is batch else shuffle_cut(project, cut)
+        return resize(project, cut, value.apply_to) if change is batch else shuffle_cut(project, cut)
     if not found:
         raise project.doubt(f"{value} for the training loader", "the training DataLoader was not found")
     for one in found:
@@ -50,26 +50,28 @@ def each(project: Project, value: Any, change: Callable[[Project, Found, Any], N
 def batch(project: Project, one: Found, value: Change) -> None:
     node = one.argument("batch_size", 2 if one.kind == "fit" else PLACES["batch_size"])
     if node is None and one.kind == "fit":
-        size = value.applied_to(project.number("batch_size") or 32)
+        size = value.apply_to(project.number("batch_size") or 32)
         return add(one, "batch_size", str(max(1, round(size))))
     if node is None:
         raise one.doubt("another batch_size", "it has no batch size")
     known = project.number("batch_size")
     if (
-        known and isinstance(node, cst.Call) and dotted(node.func) == "len"
+        known and isinstance(node, cst.Call) and dotted_name(node.func) == "len"
     ):  # the whole data set as one batch
-        size = max(1.0, round(value.applied_to(known)))
+        size = max(1.0, round(value.apply_to(known)))
         says = f"the batch size: {one.source.code(node)} becomes {size:.0f}"
         return one.source.replace(node, f"{size:.0f}", says, at=one.call)
-    found = certain(project, one.source, node, "another batch_size", one.call)
+    found = certain_value(project, one.source, node, "another batch_size", one.call)
     recorded = known or float(found.value)
-    wanted = max(1, round(value.applied_to(recorded)))
+    wanted = max(1, round(value.apply_to(recorded)))
     if found.value == wanted:
         return None
     if found.value != recorded:
         why = f"the source sets {found.value}, but {recorded:g} was recorded"
         raise one.doubt(f"batch_size={wanted}", why)
-    return put(project, found.origin, round(found.origin.value * wanted / found.value), "the batch size")
+    return write_value(
+        project, found.origin, round(found.origin.value * wanted / found.value), "the batch size"
+    )
 
 
 def prefetch(project: Project, one: Found, value: int) -> None:
@@ -89,7 +91,7 @@ def number(project: Project, one: Found, wanted: int, name: str) -> None:
     if found is None or found.origin.value != found.value:
         raise one.doubt(f"{name}={wanted}", f"cannot tell where {one.source.code(node)} comes from")
     if found.value != wanted:
-        put(project, found.origin, wanted, name)
+        write_value(project, found.origin, wanted, name)
 
 
 def shuffle(project: Project, one: Found, value: str) -> None:
@@ -105,7 +107,7 @@ def shuffle(project: Project, one: Found, value: str) -> None:
     if found is None or not isinstance(found.value, bool):
         raise one.doubt("shuffle=True", f"cannot tell where {one.source.code(node)} comes from")
     if not found.value:
-        put(project, found.origin, True, "the order")
+        write_value(project, found.origin, True, "the order")
 
 
 def add(one: Found, name: str, code: str) -> None:
@@ -114,18 +116,20 @@ def add(one: Found, name: str, code: str) -> None:
     one.source.set_argument(one.call, name, code, f"{one.kind}: {name}={code}")
 
 
-BATCH = Kind(edit=partial(each, change=batch), interventions=("batch",))
-WORKERS = Kind(edit=partial(each, change=partial(number, name="num_workers")), interventions=("workers",))
-PREFETCH = Kind(edit=partial(each, change=prefetch), interventions=("prefetch",))
-SHUFFLE = Kind(edit=partial(each, change=shuffle), interventions=("data",))
+BATCH = Kind(edit=partial(each_loader, change=batch), interventions=("batch",))
+WORKERS = Kind(
+    edit=partial(each_loader, change=partial(number, name="num_workers")), interventions=("workers",)
+)
+PREFETCH = Kind(edit=partial(each_loader, change=prefetch), interventions=("prefetch",))
+SHUFFLE = Kind(edit=partial(each_loader, change=shuffle), interventions=("data",))
 
 
 @writes(fixes=("iterate-the-loader",))
 def iterate_loader(project: Project, _value: str) -> None:
-    back = the_backward(project)
+    back = only_backward(project)
     source, loops = back.source, back.source.loops(back.call)
     for loop in loops:
-        loader = repeated(source, loop.iter) if isinstance(loop, cst.For) else None
+        loader = repeated_loader(source, loop.iter) if isinstance(loop, cst.For) else None
         if isinstance(loop, cst.For) and loader is not None:
             code = source.code(loader)
             says = f"iterates over {code}, and not over one batch of it"
@@ -135,7 +139,7 @@ def iterate_loader(project: Project, _value: str) -> None:
     write = "for batch in loader: a new batch in each step"
     if drawn is None:
         raise back.doubt(write, "what repeats a batch was not found")
-    if not shuffled(project, source, drawn):
+    if not is_shuffled(project, source, drawn):
         raise back.doubt(write, "the loader does not shuffle")
     source.remove(drawn, f"moved into the loop: {source.code(drawn)}")
     source.insert_before(inner(loops[0].body.body[0]), source.code(drawn))
@@ -143,14 +147,14 @@ def iterate_loader(project: Project, _value: str) -> None:
 
 def first_of(source: Source, node: cst.CSTNode) -> cst.BaseExpression | None:
     """`loader` of `next(iter(loader))`."""
-    if isinstance(node, cst.Call) and dotted(node.func) == "next" and len(node.args) == 1:
+    if isinstance(node, cst.Call) and dotted_name(node.func) == "next" and len(node.args) == 1:
         made = node.args[0].value
-        if isinstance(made, cst.Call) and dotted(made.func) == "iter" and len(made.args) == 1:
+        if isinstance(made, cst.Call) and dotted_name(made.func) == "iter" and len(made.args) == 1:
             return made.args[0].value
     return None
 
 
-def repeated(source: Source, node: cst.BaseExpression) -> cst.BaseExpression | None:
+def repeated_loader(source: Source, node: cst.BaseExpression) -> cst.BaseExpression | None:
     """`loader` of `[next(iter(loader))] * n`."""
     if not isinstance(node, cst.BinaryOperation) or not isinstance(node.operator, cst.Multiply):
         return None
@@ -173,15 +177,15 @@ def drawn_once(source: Source, loops: list[cst.For | cst.While], back: Found) ->
             names = {
                 node.value
                 for t in statement.targets
-                for node in leaves(t.target)
+                for node in leaf_nodes(t.target)
                 if isinstance(node, cst.Name)
             }
-            used = {n.value for n in leaves(loops[0].body) if isinstance(n, cst.Name)}
+            used = {n.value for n in leaf_nodes(loops[0].body) if isinstance(n, cst.Name)}
             found += [statement] if names & used else []
     return found[0] if len(found) == 1 else None
 
 
-def shuffled(project: Project, source: Source, drawn: cst.Assign) -> bool:
+def is_shuffled(project: Project, source: Source, drawn: cst.Assign) -> bool:
     """Whether a new pass over the loader begins with another batch."""
     loader = first_of(source, drawn.value)
     home, made = resolve(project, source, loader) if loader is not None else (source, drawn)

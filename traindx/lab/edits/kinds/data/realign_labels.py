@@ -4,7 +4,16 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from traindx.lab.edits.api import TENSORS, Project, Source, assigned_name, cst, dotted, leaves, writes
+from traindx.lab.edits.api import (
+    TENSORS,
+    Project,
+    Source,
+    assigned_name,
+    cst,
+    dotted_name,
+    leaf_nodes,
+    writes,
+)
 
 IN_PLACE = ("numpy.random.shuffle", "random.shuffle")
 ORDERS = ("permutation", "randperm")  # last parts of what draws an order
@@ -39,7 +48,7 @@ def realign(project: Project, _value: str) -> None:
     line = f"{other} = {other}[{one.order}]"
     if one.order:
         return source.insert_after(one.small, line, says=line, at=one.small)
-    spelled = source.spelled("numpy.random.permutation", "numpy")
+    spelled = source.how_written("numpy.random.permutation", "numpy")
     if not spelled:
         raise source.doubt(one.small, wish, "cannot tell whether they are arrays")
     ordered = f"order = {spelled}(len({one.array}))"
@@ -57,24 +66,24 @@ def shuffled(source: Source) -> Iterator[Shuffled]:
             yield Shuffled(one, name, order)
     for call in source.calls(*IN_PLACE):
         small = source.small(call)
-        name = dotted(call.args[0].value) if len(call.args) == 1 else ""
+        name = dotted_name(call.args[0].value) if len(call.args) == 1 else ""
         if isinstance(small, cst.Expr) and name:
             yield Shuffled(small, name, "")
 
 
 def index_of(value: cst.BaseExpression, name: str) -> str:
     """`order` of `name[order]`, "" of anything else."""
-    if not isinstance(value, cst.Subscript) or dotted(value.value) != name or len(value.slice) != 1:
+    if not isinstance(value, cst.Subscript) or dotted_name(value.value) != name or len(value.slice) != 1:
         return ""
     index = value.slice[0].slice
-    return dotted(index.value) if isinstance(index, cst.Index) else ""
+    return dotted_name(index.value) if isinstance(index, cst.Index) else ""
 
 
 def draws_order(source: Source, name: str) -> bool:
     """Whether a name is given what draws an order: `torch.randperm(n)`, `rng.permutation(n).tolist()`."""
     given = [one.value for one in source.all(cst.Assign) if assigned_name(one) == name]
-    calls = [node for value in given for node in leaves(value) if isinstance(node, cst.Call)]
-    return len(given) == 1 and any(dotted(call.func).rpartition(".")[2] in ORDERS for call in calls)
+    calls = [node for value in given for node in leaf_nodes(value) if isinstance(node, cst.Call)]
+    return len(given) == 1 and any(dotted_name(call.func).rpartition(".")[2] in ORDERS for call in calls)
 
 
 def partners(source: Source, array: str) -> set[str]:
@@ -91,14 +100,14 @@ def partners(source: Source, array: str) -> set[str]:
 
 
 def is_data_set(one: cst.ClassDef) -> bool:
-    return any(dotted(base.value).endswith("Dataset") for base in one.bases)
+    return any(dotted_name(base.value).endswith("Dataset") for base in one.bases)
 
 
 def roots(source: Source, node: cst.BaseExpression) -> set[str]:
     """The names of arrays in an expression, without modules, functions and indices."""
     return {
         one.value
-        for one in leaves(node)
+        for one in leaf_nodes(node)
         if isinstance(one, cst.Name)
         and any(assigned_name(a) == one.value or one.value in targets(a) for a in source.all(cst.Assign))
     }
@@ -107,12 +116,12 @@ def roots(source: Source, node: cst.BaseExpression) -> set[str]:
 def targets(assign: cst.Assign) -> set[str]:
     """The names that an assignment of several gives: `X, y = load()`."""
     first = assign.targets[0].target
-    return {dotted(e.value) for e in first.elements} if isinstance(first, cst.Tuple) else set()
+    return {dotted_name(e.value) for e in first.elements} if isinstance(first, cst.Tuple) else set()
 
 
 def is_ordered(source: Source, array: str, order: str) -> bool:
     """Whether an array is brought into this order somewhere."""
-    uses = (one for one in source.all(cst.Subscript) if dotted(one.value) == array)
+    uses = (one for one in source.all(cst.Subscript) if dotted_name(one.value) == array)
     return bool(order) and any(index_of(one, array) == order for one in uses)
 
 

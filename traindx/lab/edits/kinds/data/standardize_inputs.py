@@ -17,16 +17,16 @@ from traindx.lab.edits.api import (
     Project,
     Source,
     cst,
-    dotted,
-    indexed,
+    dotted_name,
+    indexed_name,
     is_keras,
     loaders,
     made_before,
     model_at,
     normalize_inputs,
+    only_backward,
     origin,
     resolve,
-    the_backward,
     training_loaders,
     writes,
 )
@@ -47,14 +47,14 @@ def standardize_inputs(project: Project, value: str) -> None:
         raise project.doubt(f"inputs={value}", "this is an experiment, not a fix")
     if is_keras(project):
         return normalize_inputs(project)
-    back = the_backward(project)
+    back = only_backward(project)
     source = back.source
     if any(name.value == MEAN for name in source.all(cst.Name)):
         return None
     dims = axes(project, source, back)
-    trained, others, place = of_loaders(project, source) or of_calls(project, source, back)
+    trained, others, place = loader_tensors(project, source) or call_tensors(project, source, back)
     names = list(dict.fromkeys([trained.name.value, *(other.value for other in others)]))
-    before(source, [trained.name, *others], place, back)
+    refuse_if_not_before(source, [trained.name, *others], place, back)
     lines = [f"{MEAN}, {STD} = {trained.part}.mean({dims}), {trained.part}.std({dims})"]
     lines.append(f"{STD}[{STD} == 0] = 1.0")  # a feature that is constant in training may vary in validation
     lines += [f"{name} = ({name} - {MEAN}) / {STD}" for name in names]
@@ -73,7 +73,7 @@ def axes(project: Project, source: Source, back: Found) -> str:
     return known[count]
 
 
-def of_loaders(project: Project, source: Source) -> tuple[Use, list[cst.Name], cst.CSTNode] | None:
+def loader_tensors(project: Project, source: Source) -> tuple[Use, list[cst.Name], cst.CSTNode] | None:
     """The tensors of the data sets of loaders, and those that the model is called with elsewhere. None without a
     loader."""
     training, every = training_loaders(project), loaders(project)
@@ -86,15 +86,15 @@ def of_loaders(project: Project, source: Source) -> tuple[Use, list[cst.Name], c
     mine = found[[one.call is training[0].call for one in every].index(True)]
     first = min((place for _, place in found), key=source.line)
     others = [one.name for one, _ in found if one is not mine[0]]
-    return mine[0], [*others, *elsewhere(project, source, training[0], first)], first
+    return mine[0], [*others, *other_tensors(project, source, training[0], first)], first
 
 
-def elsewhere(project: Project, source: Source, loader: Found, place: cst.CSTNode) -> list[cst.Name]:
+def other_tensors(project: Project, source: Source, loader: Found, place: cst.CSTNode) -> list[cst.Name]:
     """The tensors or arrays of other samples than those of a loader's batches, by which the model is called."""
     names = []
     for call in source.calls():
         model = model_at(project, Found(source, call))
-        if not model or dotted(call.func) != model or not call.args:
+        if not model or dotted_name(call.func) != model or not call.args:
             continue
         name = origin(project, source, call.args[0].value, place)
         if name is None:
@@ -122,27 +122,27 @@ def tensors(project: Project, source: Source, loader: Found) -> tuple[Use, cst.C
     own = {
         one.name.value
         for one in source.all(cst.ClassDef)
-        if any(dotted(base.value).endswith("Dataset") for base in one.bases)
+        if any(dotted_name(base.value).endswith("Dataset") for base in one.bases)
     }
-    if source.name(data.func) != TENSORS and dotted(data.func) not in own:
+    if source.name(data.func) != TENSORS and dotted_name(data.func) not in own:
         return None
     found, place = use(source, data.args[0].value), source.small(data)
     return None if found is None or place is None else (found, place)
 
 
 def use(source: Source, node: cst.BaseExpression) -> Use | None:
-    name = indexed(node)
+    name = indexed_name(node)
     return None if name is None else Use(name, source.code(node))
 
 
-def of_calls(project: Project, source: Source, back: Found) -> tuple[Use, list[cst.Name], cst.CSTNode]:
+def call_tensors(project: Project, source: Source, back: Found) -> tuple[Use, list[cst.Name], cst.CSTNode]:
     """The tensors that the model is called with: rows of one in the training loop, others elsewhere."""
     loops = source.loops(back.call)
     inside: list[Use] = []
     others: list[Use] = []
     for call in source.calls():
         model = model_at(project, Found(source, call))
-        if model and dotted(call.func) == model and call.args:
+        if model and dotted_name(call.func) == model and call.args:
             given = call.args[0].value
             made = origin(project, source, given, loops[-1]) if loops else None
             found = use(source, given) or (None if made is None else Use(made, made.value))
@@ -196,12 +196,12 @@ def value_of(project: Project, source: Source, name: cst.Name) -> cst.CSTNode | 
     loops = [
         one
         for one in source.ancestors(name)
-        if isinstance(one, cst.For) and dotted(one.target) == name.value
+        if isinstance(one, cst.For) and dotted_name(one.target) == name.value
     ]
     return loops[0].iter if loops else None
 
 
-def before(source: Source, names: list[cst.Name], place: cst.CSTNode, back: Found) -> None:
+def refuse_if_not_before(source: Source, names: list[cst.Name], place: cst.CSTNode, back: Found) -> None:
     """Refuse where a tensor does not exist yet at the place, or is made again after it."""
     for name in names:
         if not made_before(source, name, place):

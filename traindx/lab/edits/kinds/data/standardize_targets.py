@@ -14,12 +14,12 @@ from traindx.lab.edits.api import (
     Project,
     Source,
     cst,
-    dotted,
+    dotted_name,
     is_keras,
     model_at,
+    only_backward,
     optimizers,
     resolve,
-    the_backward,
     training_loss,
     writes,
 )
@@ -38,13 +38,13 @@ def standardize_targets(project: Project, _value: str) -> None:
     mean, std = statistics(project)
     if is_keras(project):
         return rescale_keras(project, mean, std)
-    loss, back = training_loss(project), the_backward(project)
+    loss, back = training_loss(project), only_backward(project)
     source, power = back.source, POWERS.get(loss.kind)
     if any(RESCALE in one.text or MEAN in one.text for one in project.sources):
         return None
     if power is None or not isinstance(back.call.func, cst.Attribute):
         raise loss.doubt(WRITE, f"the gradient of {loss.kind} does not scale with the targets")
-    ends_in_units(project, model_of(project, back), mean, std)
+    convert_to_units(project, model_of(project, back), mean, std)
     scaled = f"({source.code(back.call.func.value)} / {number(std)}{power})"
     says = "gradients are those of the loss in standard units"
     source.replace(back.call.func.value, scaled, says, at=back.call)
@@ -82,17 +82,17 @@ def model_of(project: Project, back: Found) -> Found:
     raise back.doubt(WRITE, f"cannot tell where {model_at(project, back) or 'the model'} is made")
 
 
-def ends_in_units(project: Project, made: Found, mean: float, std: float) -> None:
+def convert_to_units(project: Project, made: Found, mean: float, std: float) -> None:
     """Turn what the model returns into the units of the targets. Raises NotCertain."""
     source, units = made.source, f"{MEAN}, {STD} = {number(mean)}, {number(std)}"
     if source.name(made.call.func) == SEQUENTIAL and made.call.args:
-        home = source.spelled("torch.nn.Module", "torch.nn", "torch")
+        home = source.how_written("torch.nn.Module", "torch.nn", "torch")
         forward = f"    def forward(self, x):\n        return x * {STD} + {MEAN}\n"
         source.insert_before(made.small, units, f"class {RESCALE}({home}):\n{forward}")
         new = made.call.args[-1].with_changes(value=cst.parse_expression(f"{RESCALE}()"))
-        source.change(made.call, lambda call: call.with_changes(args=added(call.args, new)))
+        source.change(made.call, lambda call: call.with_changes(args=add_part(call.args, new)))
     else:
-        within, result = returned(project, made)
+        within, result = returned_output(project, made)
         within.insert_before(within.owner(result) or result, units)
         code = within.code(result)
         within.replace(
@@ -101,7 +101,7 @@ def ends_in_units(project: Project, made: Found, mean: float, std: float) -> Non
     project.say(source, made.line, f"the model returns output * {number(std)} + {number(mean)}")
 
 
-def added(parts: Sequence[Part], new: Part) -> list[Part]:
+def add_part(parts: Sequence[Part], new: Part) -> list[Part]:
     """The arguments of a call, or the elements of a list, with one more, formatted like the existing ones."""
     *first, last = parts
     between = first[-1].comma if first else cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
@@ -114,9 +114,9 @@ def added(parts: Sequence[Part], new: Part) -> list[Part]:
     return [*first, last.with_changes(comma=between), new.with_changes(comma=end)]
 
 
-def returned(project: Project, made: Found) -> tuple[Source, cst.BaseExpression]:
+def returned_output(project: Project, made: Found) -> tuple[Source, cst.BaseExpression]:
     """The only thing that the forward pass of the model's class returns. Raises NotCertain."""
-    name = dotted(made.call.func).rpartition(".")[2]
+    name = dotted_name(made.call.func).rpartition(".")[2]
     for source in project.sources:
         ends = [
             one.value
@@ -152,7 +152,7 @@ def rescale_keras(project: Project, mean: float, std: float) -> None:
     elif isinstance(outer, cst.Element):  # Sequential([..., Dense(1)])
         group, place = source.parents[outer], cst.Element(cst.parse_expression(new))
         if isinstance(group, cst.List):
-            source.change(group, lambda found: found.with_changes(elements=added(found.elements, place)))
+            source.change(group, lambda found: found.with_changes(elements=add_part(found.elements, place)))
     elif isinstance(outer, cst.Arg) and isinstance(last.small, cst.Expr):  # model.add(Dense(1))
         source.insert_after(last.small, source.code(last.small).replace(source.code(call), new))
     else:

@@ -43,11 +43,11 @@ def release_graph(project: Project, _value: str) -> None:
     for source, node in dict.fromkeys(found):
         says = f"{source.code(node)} is stored without its graph"
         source.change(node, lambda old: cst.Call(cst.Attribute(old, cst.Name("detach"))), says)
-    if not found and not freed and not detached(project):
+    if not found and not freed and not is_detached(project):
         raise project.doubt("loss.item() in what is stored", "what retains the graph was not found")
 
 
-def detached(project: Project) -> bool:
+def is_detached(project: Project) -> bool:
     """Whether what is summed up is detached already."""
     return any(
         source.code(add.value).endswith((".detach()", ".item()"))
@@ -68,10 +68,10 @@ def uses_that_retain(back: Found) -> list[cst.Name]:
         for name in source.all(cst.Name)
         if name.value == loss.value and source.function(name) is source.function(loss)
     ]
-    return [name for name in same if retains(source, name, back)]
+    return [name for name in same if retains_graph(source, name, back)]
 
 
-def retains(source: Source, name: cst.Name, back: Found) -> bool:
+def retains_graph(source: Source, name: cst.Name, back: Found) -> bool:
     parent = source.parents.get(name)
     if isinstance(parent, cst.Arg):
         call = source.parents[parent]

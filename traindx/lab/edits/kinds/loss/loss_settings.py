@@ -20,23 +20,23 @@ from traindx.lab.edits.api import (
     argument,
     assigned_name,
     cst,
-    dotted,
+    dotted_name,
     is_keras,
     last_activations,
-    leaves,
+    leaf_nodes,
     losses,
     match_loss,
-    put,
+    only_backward,
+    only_step,
+    remove_activation,
     replace_loss,
     resolve,
-    take_away,
-    the_backward,
-    the_step,
     trace,
     training_loaders,
     training_loss,
     with_argument,
     words_of,
+    write_value,
     writes,
 )
 
@@ -57,7 +57,7 @@ def smoothing(project: Project, wanted: float) -> None:
             loss.made, f"label_smoothing={wanted:g}", "cannot tell where its value comes from"
         )
     if found.value != wanted:
-        put(project, found.origin, wanted, "the label smoothing")
+        write_value(project, found.origin, wanted, "the label smoothing")
 
 
 def add(project: Project, loss: Loss, name: str, code: str) -> None:
@@ -68,7 +68,7 @@ def add(project: Project, loss: Loss, name: str, code: str) -> None:
     if not loss.by_module or len(shared) == 1:
         home.set_argument(loss.made, name, code, f"{home.code(loss.made.func)}: {name}={code}")
         return
-    if home is not loss.source or not made.target or made.target != dotted(loss.use.func):
+    if home is not loss.source or not made.target or made.target != dotted_name(loss.use.func):
         raise made.doubt(f"{name}={code}", "the same loss is also computed on the validation set")
     base, _, last = made.target.rpartition(".")
     own = f"{base}.training_{last}" if base else f"training_{last}"
@@ -183,7 +183,7 @@ def use_matching_loss(project: Project, _value: str) -> None:
         )
     one_hot = loss.target is not None and any(
         isinstance(node, cst.Call) and loss.source.name(node.func) == "torch.nn.functional.one_hot"
-        for node in leaves(loss.target)
+        for node in leaf_nodes(loss.target)
     )
     if not one_hot:
         raise loss.doubt("a loss that fits the targets", "cannot tell whether the targets are classes")
@@ -193,7 +193,7 @@ def use_matching_loss(project: Project, _value: str) -> None:
     if len(found) > 1:
         raise loss.doubt("cross_entropy(scores, targets)", "several places could squash the output")
     for last in found:
-        take_away(project, last)
+        remove_activation(project, last)
     return replace_loss(project, loss.kind, "cross_entropy")
 
 
@@ -234,7 +234,7 @@ def latest_value(source: Source, node: cst.BaseExpression) -> cst.BaseExpression
 
 @writes("loss", fixes=("scale-accumulated-loss",))
 def scale_accumulated_loss(project: Project, value: str) -> None:
-    back, step = the_backward(project), the_step(project)
+    back, step = only_backward(project), only_step(project)
     source = back.source
     loss = back.call.func.value if isinstance(back.call.func, cst.Attribute) else None
     count = by_condition(source, step) or by_loop(source, back, step)
@@ -242,7 +242,7 @@ def scale_accumulated_loss(project: Project, value: str) -> None:
         raise back.doubt(
             "(loss / passes).backward()", "cannot tell how many backward passes there are before a step"
         )
-    if divided(source, loss, count):
+    if is_divided(source, loss, count):
         return
     source.change(
         loss,
@@ -260,7 +260,7 @@ def by_condition(source: Source, step: Found) -> str:
         if isinstance(outer, cst.If):
             parts = [
                 n
-                for n in leaves(outer.test)
+                for n in leaf_nodes(outer.test)
                 if isinstance(n, cst.BinaryOperation) and isinstance(n.operator, cst.Modulo)
             ]
             return source.code(parts[0].right) if len(parts) == 1 else ""
@@ -276,11 +276,11 @@ def by_loop(source: Source, back: Found, step: Found) -> str:
     return ""
 
 
-def divided(source: Source, loss: cst.BaseExpression, count: str) -> bool:
+def is_divided(source: Source, loss: cst.BaseExpression, count: str) -> bool:
     """Whether the loss is divided by that number already, here or where it is assigned."""
-    names = {n.value for n in leaves(loss) if isinstance(n, cst.Name)}
+    names = {n.value for n in leaf_nodes(loss) if isinstance(n, cst.Name)}
     given = [a.value for a in source.all(cst.Assign) if source.code(a.targets[0].target) in names]
-    divisions = [n for one in (loss, *given) for n in leaves(one) if isinstance(n, cst.BinaryOperation)]
+    divisions = [n for one in (loss, *given) for n in leaf_nodes(one) if isinstance(n, cst.BinaryOperation)]
     by_augmented = any(
         isinstance(a.operator, cst.DivideAssign) and source.code(a.target) in names
         for a in source.all(cst.AugAssign)

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from traindx.lab.edits.api import Project, Source, cst, feeds_layer, hidden, kind, uses_of, writes
+from traindx.lab.edits.api import Project, Source, cst, feeds_layer, is_hidden, kind, uses_of, writes
 
 MODULES = {"relu": "ReLU", "gelu": "GELU", "leaky_relu": "LeakyReLU"}
 SQUASHING = ("Sigmoid", "Tanh", "Hardsigmoid", "Hardtanh", "Softsign")
@@ -30,7 +30,7 @@ def swap_activation(project: Project, value: str) -> None:
         )
 
 
-def replaced(value: str) -> tuple[str, ...]:
+def replaceable_names(value: str) -> tuple[str, ...]:
     return SQUASHING if value == "relu" else (*SQUASHING, "ReLU")
 
 
@@ -39,7 +39,9 @@ def in_modules(project: Project, source: Source, value: str) -> int:
     layer."""
     count = 0
     for call in source.calls():
-        if kind(source, call) in replaced(value) and (hidden(source, call) or hidden_member(source, call)):
+        if kind(source, call) in replaceable_names(value) and (
+            is_hidden(source, call) or hidden_member(source, call)
+        ):
             count += 1
             new = f"{MODULES[value]}()"
             if not isinstance(call.func, cst.Attribute):
@@ -65,16 +67,16 @@ def in_functions(project: Project, source: Source, value: str) -> int:
         by_method = METHODS.get(method) in (("squashing",) if value == "relu" else ("squashing", "relu"))
         if not (name in functions or by_method) or not feeds_layer(source, call):
             continue
-        new = source.spelled(HOMES[value], "torch.nn.functional", "torch")
+        new = source.how_written(HOMES[value], "torch.nn.functional", "torch")
         if not new:
             raise source.doubt(call, f"{HOMES[value]}(...)", "torch is not imported in this file")
         says = f"{source.code(call.func)} becomes {new}"
-        source.change(call, partial(called, name=new, by_method=by_method), says)
+        source.change(call, partial(call_instead, name=new, by_method=by_method), says)
         count += 1
     return count
 
 
-def called(node: cst.Call, name: str, by_method: bool) -> cst.Call:
+def call_instead(node: cst.Call, name: str, by_method: bool) -> cst.Call:
     """A call of another function with the same argument, or with what the method was called on."""
     func = cst.parse_expression(name)
     if by_method and isinstance(node.func, cst.Attribute):

@@ -11,8 +11,8 @@ from traindx.lab.edits.api import (
     Project,
     argument,
     cst,
-    dotted,
-    leaves,
+    dotted_name,
+    leaf_nodes,
     resolve,
     with_argument,
     writes,
@@ -28,7 +28,7 @@ Place = tuple[Found, Callable[[Found], None]]
 
 @writes(fixes=("mask-the-future",))
 def mask_the_future(project: Project, _value: str) -> None:
-    found = [*fused(project), *modules(project), *by_hand(project)]
+    found = [*fused_attention(project), *modules(project), *handwritten_attention(project)]
     masked = [one for one, _ in found if "mask" in one.source.text.lower() or "tril(" in one.source.text]
     if any(LOWER in source.text for source in project.sources):
         return
@@ -50,7 +50,7 @@ def is_masked(one: Found) -> bool:
     return causal is not None and one.source.code(causal.value) == "True"
 
 
-def fused(project: Project) -> Iterator[Place]:
+def fused_attention(project: Project) -> Iterator[Place]:
     for one in project.calls(FUSED):
         yield one, set_causal
 
@@ -76,8 +76,8 @@ def square(dimension: int, name: str) -> Callable[[Found], None]:
     """Passes the usual mask of PyTorch, as long as a dimension of the input."""
 
     def change(one: Found) -> None:
-        home = one.source.spelled("torch.nn.Transformer", "torch.nn", "torch")
-        x = dotted(one.call.args[0].value)
+        home = one.source.how_written("torch.nn.Transformer", "torch.nn", "torch")
+        x = dotted_name(one.call.args[0].value)
         if not (home and x):
             raise one.doubt(WRITE, "what it is called with has no name")
         mask = f"{home}.generate_square_subsequent_mask({x}.size({dimension}), device={x}.device)"
@@ -88,7 +88,7 @@ def square(dimension: int, name: str) -> Callable[[Found], None]:
     return change
 
 
-def by_hand(project: Project) -> Iterator[Place]:
+def handwritten_attention(project: Project) -> Iterator[Place]:
     """A softmax of scores, which are a product with a transposed tensor, assigned to the name that it gets."""
     for one in project.calls():
         source, call = one
@@ -108,10 +108,10 @@ def is_product(code: str) -> bool:
 
 def any_product(value: cst.CSTNode) -> bool:
     """Whether an expression multiplies matrices."""
-    for node in leaves(value):
+    for node in leaf_nodes(value):
         if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.MatrixMultiply):
             return True
-        if isinstance(node, cst.Call) and dotted(node.func).rpartition(".")[2] in (
+        if isinstance(node, cst.Call) and dotted_name(node.func).rpartition(".")[2] in (
             "matmul",
             "bmm",
             "einsum",

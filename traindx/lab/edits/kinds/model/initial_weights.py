@@ -32,7 +32,7 @@ def set_initial_weights(project: Project, value: str) -> None:
 
 def block(one: Found, model: str, value: str) -> str:
     """The loop over the layers."""
-    nn = one.source.spelled("torch.nn", "torch.nn", "torch")
+    nn = one.source.how_written("torch.nn", "torch.nn", "torch")
     if not nn:
         raise one.doubt(f"init={value}", "torch.nn is not imported in this file")
     kinds = ", ".join(f"{nn}.{kind}" for kind in LAYERS)

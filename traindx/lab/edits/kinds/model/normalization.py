@@ -12,16 +12,16 @@ from traindx.lab.edits.api import (
     Project,
     Source,
     argument,
-    certain,
+    certain_value,
     cst,
-    hidden,
     in_sequence,
     insert_behind,
+    is_hidden,
     kind,
     modules,
-    put,
     sequences,
     words_of,
+    write_value,
     writes,
 )
 
@@ -87,15 +87,17 @@ def set_dropout(project: Project, value: Change) -> None:
         if node is None:
             raise source.doubt(call, "another dropout", "its rate is the default")
     values = [
-        certain(project, source, node, "another dropout") for source, _, node in found if node is not None
+        certain_value(project, source, node, "another dropout")
+        for source, _, node in found
+        if node is not None
     ]
     recorded, highest = project.number("dropout"), max(one.value for one in values)
-    if value.relative and recorded and abs(highest - value.applied_to(recorded)) <= NEAR * recorded:
+    if value.relative and recorded and abs(highest - value.apply_to(recorded)) <= NEAR * recorded:
         return None  # it has the rate already
     for one in {one.origin.place: one for one in values}.values():
-        wanted = value.applied_to(one.value)
+        wanted = value.apply_to(one.value)
         if one.value not in (0, wanted):
-            put(project, one.origin, one.origin.value * wanted / one.value, "the dropout")
+            write_value(project, one.origin, one.origin.value * wanted / one.value, "the dropout")
     return None
 
 
@@ -121,7 +123,7 @@ def add(project: Project, rate: float) -> None:
     """`nn.Dropout(rate)` after each hidden activation of the sequences."""
     count = 0
     for source, call in modules(project, *ACTIVATIONS):
-        if in_sequence(source, call) and hidden(source, call) and isinstance(call.func, cst.Attribute):
+        if in_sequence(source, call) and is_hidden(source, call) and isinstance(call.func, cst.Attribute):
             outer = in_sequence(source, call)
             assert outer is not None
             home = source.code(call.func.value)

@@ -22,15 +22,15 @@ from traindx.lab.edits.api import (
     Project,
     Source,
     cst,
-    dotted,
+    dotted_name,
     is_keras,
     last_activations,
-    leaves,
+    leaf_nodes,
     match_output,
     model_at,
+    remove_activation,
     replace_loss,
     softmax_to_sigmoid,
-    take_away,
     training_loss,
     writes,
 )
@@ -61,7 +61,7 @@ def match_output_to_loss(project: Project, value: str) -> None:
         beyond_targets(project, loss, last.kind)
     elif loss.kind != "cross_entropy" or last.kind in SQUASHING:
         return feed_logits.edit(project, value)
-    return take_away(project, last)
+    return remove_activation(project, last)
 
 
 def beyond_targets(project: Project, loss: Loss, kind: str) -> None:
@@ -95,7 +95,7 @@ def feed_logits(project: Project, _value: str) -> None:
     if wanted == loss.kind == BINARY[1] and rounds(project):
         return replace_loss(project, loss.kind, BINARY[0])  # what is rounded stays a probability
     readers(project, found[0].kind)
-    take_away(project, found[0])
+    remove_activation(project, found[0])
     if wanted != loss.kind:
         replace_loss(project, loss.kind, wanted)
     return None
@@ -132,19 +132,19 @@ def readers(project: Project, what: str) -> None:
 
 def reads_output(project: Project, source: Source, node: cst.CSTNode) -> bool:
     """Whether an expression holds a call of the model, or a name that was assigned one."""
-    parts = list(leaves(node))
+    parts = list(leaf_nodes(node))
     for name in [n for n in parts if isinstance(n, cst.Name)]:
         for statement in (
             source.small(one.node) for one in source.bindings(name) if isinstance(one, Assignment)
         ):
-            parts += list(leaves(statement.value)) if isinstance(statement, cst.Assign) else []
+            parts += list(leaf_nodes(statement.value)) if isinstance(statement, cst.Assign) else []
     calls = [one for one in parts if isinstance(one, cst.Call)]
     return any(
-        dotted(one.func) == model_at(project, Found(source, one)) != ""
+        dotted_name(one.func) == model_at(project, Found(source, one)) != ""
         for one in calls
         if one in source.parents
     )
 
 
 def names_in(source: Source, node: cst.CSTNode) -> list[str]:
-    return [source.name(one) for one in leaves(node) if isinstance(one, (cst.Name, cst.Attribute))]
+    return [source.name(one) for one in leaf_nodes(node) if isinstance(one, (cst.Name, cst.Attribute))]

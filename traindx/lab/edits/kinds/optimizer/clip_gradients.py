@@ -7,17 +7,17 @@ from traindx.lab.edits.api import (
     Change,
     Found,
     Project,
-    certain,
+    certain_value,
     clip_optax,
     cst,
     optax_made,
     optimizer_of,
     parameters_at,
-    put,
     scaler_of,
     steps,
     trace,
     words_of,
+    write_value,
     writes,
 )
 
@@ -31,7 +31,7 @@ def norm(project: Project, value: Change) -> None:
         return clip_optax(project, "clip_by_global_norm", value)
     if not value.relative:
         return add(project, NORM, value.number)
-    return off(project) if math.isinf(value.number) else scale(project, value.number)
+    return remove_clipping(project) if math.isinf(value.number) else scale(project, value.number)
 
 
 @writes("clip.value")
@@ -56,7 +56,7 @@ def add(project: Project, name: str, bound: float) -> None:
         one for one in clips(project) if one.kind == name.rpartition(".")[2] and limit(project, one) == bound
     ]
     for step in found:
-        if not any(precedes(one, step) for one in same):
+        if not any(is_before_step(one, step) for one in same):
             clip(project, step, name, bound)
 
 
@@ -66,7 +66,7 @@ def limit(project: Project, one: Found) -> float | None:
     return float(found.value) if found is not None and isinstance(found.value, (int, float)) else None
 
 
-def precedes(clipping: Found, step: Found) -> bool:
+def is_before_step(clipping: Found, step: Found) -> bool:
     """Whether a clipping comes before a step in the same function."""
     source = step.source
     if clipping.source is not source or source.function(clipping.call) is not source.function(step.call):
@@ -77,7 +77,7 @@ def precedes(clipping: Found, step: Found) -> bool:
 
 def clip(project: Project, step: Found, name: str, bound: float) -> None:
     source, small = step.source, step.statement(f"{name}(...)", "the step")
-    function = source.spelled(name, "torch.nn", "torch")
+    function = source.how_written(name, "torch.nn", "torch")
     if not function:
         raise step.doubt(f"{name}(...) before the step", "torch is not imported in this file")
     lines = [f"{function}({parameters_at(project, step)}, {words_of(bound)})"]
@@ -100,13 +100,13 @@ def scale(project: Project, factor: float) -> None:
         node = one.argument(*LIMITS[one.kind])
         if node is None:
             raise one.doubt(f"{factor:g} times the limit", "cannot tell where the limit comes from")
-        value = certain(project, one.source, node, f"{factor:g} times the limit", one.call)
+        value = certain_value(project, one.source, node, f"{factor:g} times the limit", one.call)
         if recorded is not None and abs(value.value - recorded * factor) <= 1e-6 * abs(value.value):
             continue
-        put(project, value.origin, value.origin.value * factor, "the clipping limit")
+        write_value(project, value.origin, value.origin.value * factor, "the clipping limit")
 
 
-def off(project: Project) -> None:
+def remove_clipping(project: Project) -> None:
     """Remove the clipping of the script, where its result is not used."""
     for one in clips(project):
         if not isinstance(one.small, cst.Expr) or one.small.value is not one.call:

@@ -18,20 +18,20 @@ from traindx.lab.edits.api import (
     Source,
     Value,
     backwards,
-    close,
     constant_rate,
     cst,
     entries_of,
     hand_written_rates,
+    has_star,
+    is_close,
     keras_made,
     optax_made,
     optax_rates,
     optimizers,
-    overridden,
-    put,
+    overriding_option,
     schedules,
-    starred,
     trace,
+    write_value,
     writes,
 )
 
@@ -58,7 +58,7 @@ def set_rate(project: Project, value: Change | Schedule) -> None:
     uses = rates(project)
     if not uses:
         raise project.doubt(f"lr {value}", "nothing was found that sets the learning rate")
-    values = [traced(project, value, *use) for use in uses]
+    values = [trace_value(project, value, *use) for use in uses]
     factor = factor_for(project, value, values[0], uses[0])
     for found, (source, node) in zip(values, uses, strict=True):
         old = float(found.origin.value)
@@ -68,8 +68,8 @@ def set_rate(project: Project, value: Change | Schedule) -> None:
             raise source.doubt(
                 node, f"{source.code(node)} * {factor:g}", "the rate is computed from several numbers"
             )
-        given = bool(overridden(project, found.origin))
-        put(
+        given = bool(overriding_option(project, found.origin))
+        write_value(
             project,
             found.origin,
             (project.number("lr") or old if given else old) * factor,
@@ -87,13 +87,13 @@ def factor_for(project: Project, value: Change, first: Value, use: tuple[Source,
         raise source.doubt(
             node, f"lr={value}", "the rate is larger than any number that a training can use"
         ) from error
-    if base is not None and overridden(project, first.origin):
+    if base is not None and overriding_option(project, first.origin):
         written = base
     factor = value.number if value.relative else value.number / written
-    shown = [written * share for share in (1.0, *starts(project))]
-    if base is None or factor == 1.0 or any(close(base, one) for one in shown):
+    shown = [written * share for share in (1.0, *starting_shares(project))]
+    if base is None or factor == 1.0 or any(is_close(base, one) for one in shown):
         return factor
-    if value.relative and any(close(base * factor, one) for one in shown):
+    if value.relative and any(is_close(base * factor, one) for one in shown):
         return 1.0
     raise source.doubt(
         node,
@@ -102,7 +102,7 @@ def factor_for(project: Project, value: Change, first: Value, use: tuple[Source,
     )
 
 
-def starts(project: Project) -> list[float]:
+def starting_shares(project: Project) -> list[float]:
     """The shares of their highest rate that schedules start with, because that first rate is what was
     recorded."""
     shares = []
@@ -125,13 +125,13 @@ def rates(project: Project) -> list[tuple[Source, cst.CSTNode]]:
     """The expressions that set rates: those of optimizers first, unless a schedule overrides them."""
     made = optimizers(project)
     planned = schedules(project)
-    by_hand(project)
+    refuse_rates_set_by_hand(project)
     uses: list[tuple[Source, cst.CSTNode]] = []
-    peaks = [use for one in planned for use in of_schedule(one)]
+    peaks = [use for one in planned for use in schedule_rates(one)]
     overridden = any(one.kind in ("OneCycleLR", "CyclicLR") for one in planned)
     for one in made:
         rate = one.argument("lr", 1)
-        if rate is None and starred(one.call) and not overridden:
+        if rate is None and has_star(one.call) and not overridden:
             raise one.doubt("another lr", "cannot tell which of its packed arguments holds the rate")
         if rate is None and not overridden:
             default = DEFAULTS.get(one.kind)
@@ -149,7 +149,7 @@ def rates(project: Project) -> list[tuple[Source, cst.CSTNode]]:
     return [*peaks, *uses] if overridden else [*uses, *peaks]
 
 
-def of_schedule(one: Found) -> list[tuple[Source, cst.CSTNode]]:
+def schedule_rates(one: Found) -> list[tuple[Source, cst.CSTNode]]:
     """The absolute rates of a schedule, the highest first. An unknown schedule could hold more."""
     if one.kind not in IN_SCHEDULES:
         raise one.doubt(
@@ -160,7 +160,7 @@ def of_schedule(one: Found) -> list[tuple[Source, cst.CSTNode]]:
     return [(one.source, rate) for rate in given if rate is not None]
 
 
-def by_hand(project: Project) -> None:
+def refuse_rates_set_by_hand(project: Project) -> None:
     """Refuse where the script sets rates itself: `group["lr"] = ...`."""
     for source in project.sources:
         for target in source.all(cst.AssignTarget):
@@ -189,13 +189,11 @@ def is_group(source: Source, node: cst.BaseExpression) -> bool:
     )
 
 
-def traced(project: Project, value: Change, source: Source, node: cst.CSTNode) -> Value:
+def trace_value(project: Project, value: Change, source: Source, node: cst.CSTNode) -> Value:
     found = trace(project, source, node)
     if found is None or isinstance(found.value, (str, bool)):
         base = project.number("lr")
-        write = (
-            "another learning rate" if base is None else f"a learning rate of {value.applied_to(base):.4g}"
-        )
+        write = "another learning rate" if base is None else f"a learning rate of {value.apply_to(base):.4g}"
         raise source.doubt(node, write, f"cannot tell where {source.code(node)} comes from")
     return found
 

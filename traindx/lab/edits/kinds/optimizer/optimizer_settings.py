@@ -9,16 +9,16 @@ from traindx.lab.edits.api import (
     Found,
     Kind,
     Project,
-    certain,
+    certain_value,
     class_of,
-    close,
     cst,
     entries_of,
+    is_close,
     optax_made,
     optimizers,
-    put,
     set_optax,
     words_of,
+    write_value,
 )
 
 ADAMS = ("Adam", "AdamW", "NAdam", "RAdam", "Adamax")
@@ -42,36 +42,36 @@ def edit(project: Project, value: Any, name: str) -> None:
     for one in made:
         if class_of(one, f"{name}={value}") not in HAVE[name]:
             raise one.doubt(f"{name}={value}", f"{one.kind} has no {name}")
-        place(project, one, name, value)
+        write_setting(project, one, name, value)
     return None
 
 
-def place(project: Project, one: Found, name: str, value: Any) -> None:
+def write_setting(project: Project, one: Found, name: str, value: Any) -> None:
     """Write the setting of one optimizer."""
     if name == "betas":
         return write(one, name, str(value))
     change = value if isinstance(value, Change) else Change(value, False)
     node = one.argument(name, PLACES.get((one.kind, name)))
-    grouped, every = in_groups(one, name)
+    grouped, every = group_values(one, name)
     if node is None and not grouped:
         default = BY_DEFAULT.get(name, {}).get(one.kind, 0.0)
-        wanted = change.applied_to(default)
+        wanted = change.apply_to(default)
         return write(one, name, words_of(wanted)) if wanted != default else None
     nodes = grouped if node is None or every else [node, *grouped]
-    values = [certain(project, one.source, each, f"{name}={value}", one.call) for each in nodes]
+    values = [certain_value(project, one.source, each, f"{name}={value}", one.call) for each in nodes]
     changing = [found for found in values if found.value != 0] or values  # groups set to 0 stay at 0
     recorded, highest = project.number(name), max(found.value for found in values)
     factor = change.number
     if not change.relative:
         factor = change.number / highest if highest else 1.0
-    elif recorded and close(highest, recorded * factor):
+    elif recorded and is_close(highest, recorded * factor):
         return None  # it has the value already
-    if recorded is not None and not close(highest, recorded) and not close(highest, change.number):
+    if recorded is not None and not is_close(highest, recorded) and not is_close(highest, change.number):
         raise one.doubt(f"{name} {value}", f"the source sets {highest:g}, but {recorded:g} was recorded")
     for found in changing:
         wanted = found.origin.value * factor if found.value else change.number
         if wanted != found.origin.value:
-            put(project, found.origin, wanted, name)
+            write_value(project, found.origin, wanted, name)
     return None
 
 
@@ -87,7 +87,7 @@ def write(one: Found, name: str, code: str) -> None:
     one.source.set_argument(one.call, name, code, f"{one.kind}: {name}={code}", place)
 
 
-def in_groups(one: Found, name: str) -> tuple[list[cst.BaseExpression], bool]:
+def group_values(one: Found, name: str) -> tuple[list[cst.BaseExpression], bool]:
     """The values of parameter groups: `{"params": ..., "weight_decay": 0.0}`, and whether each group has
     one. Raises NotCertain where only some groups have one, and the others the optimizer's default."""
     params = one.argument("params", 0)

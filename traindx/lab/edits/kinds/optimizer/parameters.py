@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from traindx.lab.edits.api import Project, Source, cst, dotted, optimizers, writes
+from traindx.lab.edits.api import Project, Source, cst, dotted_name, optimizers, writes
 
 
 @writes("unfreeze")
@@ -31,7 +31,7 @@ def unfreeze(project: Project, _value: str) -> None:
         )
     if not count:
         raise project.doubt("requires_grad_(True) for all parameters", "what freezes them was not found")
-    widened(project)
+    widen_optimizers(project)
 
 
 def thaw(source: Source, small: cst.BaseSmallStatement, value: cst.BaseExpression) -> None:
@@ -43,14 +43,14 @@ def thaw(source: Source, small: cst.BaseSmallStatement, value: cst.BaseExpressio
 def register(project: Project, _value: str) -> None:
     """`Adam(model.head.parameters())` becomes `Adam(model.parameters())`; layers in a list become a
     ModuleList."""
-    count = widened(project) + sum(listed(project, source) for source in project.sources)
-    if not count and not all_given(project):
+    count = widen_optimizers(project) + sum(list_as_modules(project, source) for source in project.sources)
+    if not count and not gets_all_parameters(project):
         raise project.doubt(
             "all of model.parameters()", "the parameters that the optimizer lacks were not found"
         )
 
 
-def widened(project: Project) -> int:
+def widen_optimizers(project: Project) -> int:
     """Let optimizers that were given a part of a model have all of it. How many were."""
     count = 0
     for one in optimizers(project):
@@ -66,10 +66,10 @@ def widened(project: Project) -> int:
     return count
 
 
-def all_given(project: Project) -> bool:
+def gets_all_parameters(project: Project) -> bool:
     found = [one.argument("params", 0) for one in optimizers(project)]
     return bool(found) and all(
-        isinstance(p, cst.Call) and dotted(p.func).endswith(".parameters") for p in found
+        isinstance(p, cst.Call) and dotted_name(p.func).endswith(".parameters") for p in found
     )
 
 
@@ -78,16 +78,16 @@ def root(source: Source, node: cst.BaseExpression) -> cst.BaseExpression | None:
     `self.net.head` in a class that is not itself a model."""
     while True:
         inner = node.value if isinstance(node, (cst.Attribute, cst.Subscript)) else None
-        if inner is None or dotted(inner) == "self":
+        if inner is None or dotted_name(inner) == "self":
             return node
         node = inner
 
 
-def listed(project: Project, source: Source) -> int:
+def list_as_modules(project: Project, source: Source) -> int:
     """`self.layers = [nn.Linear(...), ...]` of a module becomes an nn.ModuleList."""
     count = 0
     for statement in source.all(cst.Assign):
-        value, name = statement.value, dotted(statement.targets[0].target)
+        value, name = statement.value, dotted_name(statement.targets[0].target)
         holds = isinstance(value, (cst.List, cst.ListComp)) and any(
             source.name(call.func).startswith("torch.nn.")
             for call in source.calls()
@@ -101,11 +101,13 @@ def listed(project: Project, source: Source) -> int:
         new = f"{home.rpartition('.')[0]}.ModuleList" if "." in home else ""
         if not new:
             raise source.doubt(statement, "nn.ModuleList([...])", "torch.nn is not imported by name")
-        source.change(value, partial(wrapped, name=new), f"{name}: the list becomes {new}", at=statement)
+        source.change(
+            value, partial(wrap_in_call, name=new), f"{name}: the list becomes {new}", at=statement
+        )
         count += 1
     return count
 
 
-def wrapped(node: cst.BaseExpression, name: str) -> cst.Call:
+def wrap_in_call(node: cst.BaseExpression, name: str) -> cst.Call:
     """`name(node)`."""
     return cst.Call(cst.parse_expression(name), [cst.Arg(node)])

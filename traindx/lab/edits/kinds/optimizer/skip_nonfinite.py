@@ -3,10 +3,10 @@
 from traindx.lab.edits.api import (
     Project,
     cst,
+    only_step,
     optax_made,
     parameters_at,
     scaler_of,
-    the_step,
     wrap_all,
     writes,
 )
@@ -16,7 +16,7 @@ from traindx.lab.edits.api import (
 def skip_nonfinite(project: Project, _value: str) -> None:
     if optax_made(project):
         return wrap_all(project, "{optax}.apply_if_finite({call}, 2**31 - 1)")
-    step = the_step(project)
+    step = only_step(project)
     source = step.source
     guarded = any(
         isinstance(outer, cst.If) and "isfinite" in source.code(outer.test)

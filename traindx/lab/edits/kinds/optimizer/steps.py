@@ -10,10 +10,10 @@ from traindx.lab.edits.api import (
     Project,
     backwards,
     cst,
+    only_backward,
     optimizer_of,
     optimizers,
     steps,
-    the_backward,
     writes,
 )
 
@@ -22,7 +22,7 @@ from traindx.lab.edits.api import (
 def step_optimizer(project: Project, _value: str) -> None:
     if steps(project):
         return
-    back, made = the_backward(project), optimizers(project)
+    back, made = only_backward(project), optimizers(project)
     source = back.source
     clearing = [c for c in source.methods("zero_grad") if source.function(c) is source.function(back.call)]
     names = {source.code(c.func.value) for c in clearing if isinstance(c.func, cst.Attribute)}
@@ -50,10 +50,10 @@ def zero_gradients(project: Project, _value: str) -> None:
     for step in found:
         source = step.source
         small = step.statement(f"{optimizer_of(step)}.zero_grad()", "the step")
-        clearing = cleared(project, step)
+        clearing = clearings(project, step)
         line = f"{optimizer_of(step)}.zero_grad()"
         for one in clearing:
-            if between(project, one, step):
+            if is_between(project, one, step):
                 why = "it cleared the gradients before they were used"
                 source.remove(one.small, f"moved after the step, because {why}", at=one.call)
                 line = source.code(one.call)
@@ -62,7 +62,7 @@ def zero_gradients(project: Project, _value: str) -> None:
         source.insert_after(small, line, says=f"after the step: {line}", at=step.call)
 
 
-def cleared(project: Project, step: Found) -> list[Found]:
+def clearings(project: Project, step: Found) -> list[Found]:
     """The clearings in the loop of a step."""
     source = step.source
     loops = source.loops(step.call)
@@ -75,7 +75,7 @@ def cleared(project: Project, step: Found) -> list[Found]:
     ]
 
 
-def between(project: Project, clearing: Found, step: Found) -> bool:
+def is_between(project: Project, clearing: Found, step: Found) -> bool:
     """Whether a clearing is between a backward pass and the step, in one block."""
     source = step.source
     block = source.parents[source.parents[step.small]]

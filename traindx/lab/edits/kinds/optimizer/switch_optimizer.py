@@ -36,12 +36,12 @@ def switch_optimizer(project: Project, value: str) -> None:
     for one in made:
         if class_of(one, f"{wanted}(...)") == "LBFGS":
             raise one.doubt(f"{wanted}(...)", "LBFGS is stepped differently")
-        if not done(one, value, wanted):
+        if not is_done(one, value, wanted):
             switch(one, value, wanted)
     return None
 
 
-def done(one: Found, value: str, wanted: str) -> bool:
+def is_done(one: Found, value: str, wanted: str) -> bool:
     """Whether it is such an optimizer already."""
     moves = one.argument("momentum", 2)
     return one.kind == wanted and (wanted != "SGD" or (moves is not None) == (value == "momentum"))

@@ -9,16 +9,16 @@ from traindx.lab.edits.api import (
     Span,
     cst,
     epochs,
+    only_step,
     optax_made,
     optimizer_of,
     optimizers,
     schedules,
-    the_step,
     validation_loss,
     warm_up_optax,
     writes,
 )
-from traindx.lab.edits.kinds.optimizer.learning_rate import by_hand
+from traindx.lab.edits.kinds.optimizer.learning_rate import refuse_rates_set_by_hand
 
 WARMUP = "warmup"
 
@@ -35,12 +35,12 @@ def warm_up(project: Project, value: Span) -> None:
         why = "there is a schedule already" if planned else "there is not exactly one optimizer"
         first = next(iter([*planned, *made]), None)
         raise project.doubt(f"a linear warm-up over {count} steps before the schedule", why, first)
-    by_hand(project)
-    one, step = made[0], the_step(project)
+    refuse_rates_set_by_hand(project)
+    one, step = made[0], only_step(project)
     names = schedule_at(one, step)
     if one.source.name(one.call.func).rpartition(".")[0] != "torch.optim":
         raise one.doubt("a warm-up", "cannot tell how torch.optim is imported")
-    name = f"{home(one)}.lr_scheduler.LinearLR"
+    name = f"{scheduler_home(one)}.lr_scheduler.LinearLR"
     line = f"{names[0]} = {name}({one.target}, start_factor=1 / {count}, total_iters={count - 1})"
     one.source.insert_after(one.small, line, says=f"after the optimizer: {line}", at=one.call)
     stepped = f"{names[1]}.step()"
@@ -75,13 +75,13 @@ def schedule_at(one: Found, step: Found) -> tuple[str, str]:
     raise one.doubt("a linear warm-up, stepped after the optimizer", "the step is made elsewhere")
 
 
-def home(one: Found) -> str:
+def scheduler_home(one: Found) -> str:
     """torch.optim as the file writes it."""
     func = one.call.func
     found = (
         one.source.code(func.value)
         if isinstance(func, cst.Attribute)
-        else one.source.spelled("torch.optim", "torch")
+        else one.source.how_written("torch.optim", "torch")
     )
     if not found:
         raise one.doubt("a warm-up", "torch is not imported in this file")
@@ -110,7 +110,8 @@ def reduce_on_plateau(project: Project, _value: str) -> None:
         raise source.doubt(loop, "ReduceLROnPlateau(optimizer)", "the optimizer is made elsewhere")
     name, assigned = validation_loss(source, loop)
     source.insert_after(
-        one.small, f"{PLATEAU} = {home(one)}.lr_scheduler.ReduceLROnPlateau({one.target}, factor=0.5)"
+        one.small,
+        f"{PLATEAU} = {scheduler_home(one)}.lr_scheduler.ReduceLROnPlateau({one.target}, factor=0.5)",
     )
     line = source.parents[assigned]
     within = source.parents[source.parents[line]]

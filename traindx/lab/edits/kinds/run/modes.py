@@ -8,12 +8,12 @@ the mode changes in it. A `model.eval()` of the training itself becomes `model.t
 `model.eval()` goes before the block (or into the function) without gradients, and `model.train()` before
 the training loop, unless they are there already."""
 
-from traindx.lab.edits.api import Found, Project, Source, cst, dotted, model_at, the_backward, writes
+from traindx.lab.edits.api import Found, Project, Source, cst, dotted_name, model_at, only_backward, writes
 
 
 @writes("mode")
 def set_mode(project: Project, _value: str) -> None:
-    back = the_backward(project)
+    back = only_backward(project)
     source = back.source
     model = model_at(project, back)
     if not model:
@@ -30,7 +30,7 @@ def set_mode(project: Project, _value: str) -> None:
             return
         source.insert_before(inner(first), line, says=f"first in the loop: {line}")
         return
-    switched = in_front(source, loops[0], model)
+    switched = mode_changes_before(source, loops[0], model)
     if switched and source.code(switched[-1].call) == line:
         return
     for call in (one for one in switched[-1:] if source.code(one.call) == f"{model}.eval()"):
@@ -45,7 +45,7 @@ def inner(statement: cst.CSTNode) -> cst.CSTNode:
     return statement.body[0] if isinstance(statement, cst.SimpleStatementLine) else statement
 
 
-def in_front(source: Source, loop: cst.CSTNode, model: str) -> list[Found]:
+def mode_changes_before(source: Source, loop: cst.CSTNode, model: str) -> list[Found]:
     """The changes of the model's mode before a loop, in the same block."""
     block = source.parents[loop]
     found = []
@@ -57,7 +57,7 @@ def in_front(source: Source, loop: cst.CSTNode, model: str) -> list[Found]:
                 Found(source, call)
                 for call in source.methods("train", "eval")
                 if source.inside(call, statement) and isinstance(call.func, cst.Attribute)
-                and dotted(call.func.value) == model
+                and dotted_name(call.func.value) == model
             ]  # fmt: skip
     return found
 
@@ -75,7 +75,7 @@ def changes_mode(project: Project, source: Source, loop: cst.CSTNode, back: Foun
     own = source.function(back.call)
     own_name = own.name.value if own is not None else ""
     calls = [call for call in source.calls() if source.inside(call, loop)]
-    return any(dotted(call.func).rpartition(".")[2] in switching - {own_name} for call in calls)
+    return any(dotted_name(call.func).rpartition(".")[2] in switching - {own_name} for call in calls)
 
 
 GRADLESS = (
@@ -96,7 +96,9 @@ def evaluate_in_mode(project: Project, value: str) -> None:
             continue
         model, at = called
         line = f"{model}.eval()"
-        if any(source.code(call) == line and before(source, call, at) for call in source.methods("eval")):
+        if any(
+            source.code(call) == line and comes_before(source, call, at) for call in source.methods("eval")
+        ):
             continue
         if any(
             source.code(call) == f"{model}.train()" and source.inside(call, node)
@@ -132,12 +134,12 @@ def first_call(project: Project, source: Source, node: cst.CSTNode) -> tuple[str
     for call in source.calls():
         if source.inside(call, node):
             model = model_at(project, Found(source, call))
-            if model and dotted(call.func) == model:
+            if model and dotted_name(call.func) == model:
                 return model, call
     return None
 
 
-def before(source: Source, call: cst.CSTNode, at: cst.CSTNode) -> bool:
+def comes_before(source: Source, call: cst.CSTNode, at: cst.CSTNode) -> bool:
     """Whether a call comes before another one in the same function, with no training in between."""
     if source.function(call) is not source.function(at) or source.line(call) > source.line(at):
         return False

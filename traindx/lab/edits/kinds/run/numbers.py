@@ -9,8 +9,8 @@ from traindx.lab.edits.api import (
     Source,
     argument,
     cst,
-    put,
     trace,
+    write_value,
     writes,
 )
 
@@ -28,14 +28,14 @@ def set_seed(project: Project, wanted: int) -> None:
         if traced is None or traced.value != traced.origin.value:
             raise one.doubt(f"torch.manual_seed({wanted})", "cannot tell where the seed comes from")
         if traced.value != wanted:
-            put(project, traced.origin, wanted, "the seed")
+            write_value(project, traced.origin, wanted, "the seed")
     return None
 
 
 def add(project: Project, wanted: int) -> None:
     """`torch.manual_seed` after the last import at the top of the script."""
     source = project.main
-    line = source.spelled(f"torch.manual_seed({wanted})", "torch")
+    line = source.how_written(f"torch.manual_seed({wanted})", "torch")
     last = last_import(source)
     if not line or last is None:
         raise NotCertain(f"torch.manual_seed({wanted})", "torch is not imported in the script", source.path)
@@ -63,7 +63,7 @@ HALVES = ("torch.float16", "torch.half")
 @writes("precision")
 def set_precision(project: Project, value: str) -> None:
     found = project.calls(*AUTOCAST)
-    change = {"bfloat16": bfloat16, "float32": off}[value]
+    change = {"bfloat16": bfloat16, "float32": disable_autocast}[value]
     if not found:
         raise project.doubt(f"precision={value}", "no autocast was found")
     for source, call in found:
@@ -73,7 +73,7 @@ def set_precision(project: Project, value: str) -> None:
 def bfloat16(source: Source, call: cst.Call) -> None:
     dtype = argument(call, "dtype", 1)
     if dtype is None:
-        code = source.spelled("torch.bfloat16", "torch")
+        code = source.how_written("torch.bfloat16", "torch")
         if not code:
             raise source.doubt(call, "dtype=torch.bfloat16", "torch is not imported in this file")
         source.set_argument(call, "dtype", code, f"autocast: dtype={code}")
@@ -85,5 +85,5 @@ def bfloat16(source: Source, call: cst.Call) -> None:
         )
 
 
-def off(source: Source, call: cst.Call) -> None:
+def disable_autocast(source: Source, call: cst.Call) -> None:
     source.set_argument(call, "enabled", "False", "autocast: enabled=False", place=2)

@@ -41,7 +41,7 @@ def stop_early(project: Project, _value: str) -> None:
         )
         library = trainers[0].source.name(trainers[0].call.func).partition(".")[0]
         home = "lightning.pytorch.callbacks" if library == "lightning" else f"{library}.callbacks"
-        return add_callbacks(trainers[0], home, made, logged(project))
+        return add_callbacks(trainers[0], home, made, logged_loss_name(project))
     if fits and not backwards(project):
         made = (f'EarlyStopping(monitor="{{0}}", patience={PATIENCE}, restore_best_weights=True)',)
         measured = fits[0].argument("validation_data") or fits[0].argument("validation_split")
@@ -94,7 +94,7 @@ def add_callbacks(to: Found, home: str, made: tuple[str, ...], monitor: str) -> 
     source.set_argument(to.call, "callbacks", code, says)
 
 
-def logged(project: Project) -> str:
+def logged_loss_name(project: Project) -> str:
     """The name under which a Lightning module logs its validation loss, or ""."""
     calls = [one.call for one in project.methods("log")]
     names = [

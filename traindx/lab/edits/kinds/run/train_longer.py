@@ -2,14 +2,14 @@
 
 from traindx.lab.edits.api import (
     Project,
-    certain,
+    certain_value,
     cst,
     epochs,
     fits,
     is_keras,
-    put,
     schedules,
     trace,
+    write_value,
     writes,
 )
 
@@ -21,8 +21,8 @@ def train_longer(project: Project, value: str) -> None:
     if times is not None and len(trainings) == 1:
         (one,) = trainings
         write = f"{times:g} times the epochs of fit"
-        whole = certain(project, one.source, one.argument("epochs", 3) or one.call, write, one.call)
-        put(project, whole.origin, round(whole.origin.value * times), "the epochs")
+        whole = certain_value(project, one.source, one.argument("epochs", 3) or one.call, write, one.call)
+        write_value(project, whole.origin, round(whole.origin.value * times), "the epochs")
         return
     source, loop = epochs(project)
     if times is None:
@@ -37,10 +37,10 @@ def train_longer(project: Project, value: str) -> None:
         and len(rounds.args) in (1, 2)
     ):
         raise source.doubt(loop, write, "the loop is not over a range")
-    found = certain(project, source, rounds.args[-1].value, write, loop)
+    found = certain_value(project, source, rounds.args[-1].value, write, loop)
     planned = project.number("planned_epochs")
     if planned is not None and found.value != planned:
         return
     start = trace(project, source, rounds.args[0].value) if len(rounds.args) == 2 else None
     first = int(start.value) if start is not None else 0
-    put(project, found.origin, round((found.origin.value - first) * times) + first, "the epochs")
+    write_value(project, found.origin, round((found.origin.value - first) * times) + first, "the epochs")

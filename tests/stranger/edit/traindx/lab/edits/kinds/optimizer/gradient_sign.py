@@ -6,12 +6,12 @@ import libcst as cst
 
 from traindx.lab.edits.kind import writes
 from traindx.lab.edits.project import NotCertain, Project
-from traindx.lab.edits.training import parameters_at, the_step
+from traindx.lab.edits.training import only_step, parameters_at
 
 
 @writes("gradient_sign")
 def gradient_sign(project: Project, _value: str) -> None:
-    step = the_step(project)
+    step = only_step(project)
     source = step.source
     if "p.grad.sign()" in source.module.code:
         return

@@ -32,13 +32,13 @@ class NotRecodable(Exception):
     """The function's source is not available, or it does not take an object and arbitrary arguments."""
 
 
-def listening(
+def add_listener(
     function: Callable[..., Any], listener: Listener, unless: str, everyone: bool = False
 ) -> CodeType:
     """The code of a method `(self, *args, **named)` that reports to the listener the calls of those objects
     whose id is in it, or of all. `unless`: an expression, in the function's own names, under which nothing
     is reported (and which a compiler may take for a constant). Raises NotRecodable."""
-    tree, method = parsed(function)
+    tree, method = parse_function(function)
     changed = [Answers(method).visit(copy.deepcopy(statement)) for statement in method.body]
     changed = [part for found in changed for part in (found if isinstance(found, list) else [found])]
     owner, args, named = names_of(method)
@@ -59,7 +59,7 @@ def listening(
     )
 
 
-def parsed(function: Callable[..., Any]) -> tuple[ast.Module, ast.FunctionDef]:
+def parse_function(function: Callable[..., Any]) -> tuple[ast.Module, ast.FunctionDef]:
     """The syntax of a function, its lines and columns those of its file."""
     try:
         lines, first = inspect.getsourcelines(function)

@@ -22,11 +22,11 @@ TEXTS = (".py", ".pyi", ".ipynb", ".sh", ".yaml", ".yml", ".json", ".jsonl", ".t
 MOST_TEXTS, READ = 500, 1 << 20  # texts that are read, and bytes of each; with more it is taken to lead out
 
 
-def leads_out(root: Path, words: Sequence[str], passed_over: Callable[[Path], bool]) -> bool:
+def refers_outside(root: Path, words: Sequence[str], passed_over: Callable[[Path], bool]) -> bool:
     """Whether a text of the project `root` (except in folders that are `passed_over`), or one of some words
     (a command, a search path), may name something outside of the project, or starts a program outside of
     it."""
-    if "-m" in words or any(UP.search(os.fsencode(word)) or elsewhere(word, root) for word in words):
+    if "-m" in words or any(UP.search(os.fsencode(word)) or is_outside_text(word, root) for word in words):
         return True
     waiting, texts = deque([root]), 0
     while waiting:
@@ -53,7 +53,7 @@ def is_text(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def elsewhere(word: str, root: Path) -> bool:
+def is_outside_text(word: str, root: Path) -> bool:
     """Whether a word is the path of a text outside of the project."""
     outside = os.path.isabs(word) and not word.startswith(os.path.join(root, ""))
     return outside and os.path.splitext(word)[1] in TEXTS[:-1] and os.path.isfile(word)

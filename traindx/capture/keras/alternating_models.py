@@ -58,7 +58,7 @@ class Turns:
         )
 
 
-def takes_up(model: Any, before: Any) -> bool:
+def continues_weights(model: Any, before: Any) -> bool:
     """Whether a model begins with weights that another one (None: none) ended with."""
     if before is None:
         return False

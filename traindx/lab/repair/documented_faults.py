@@ -42,7 +42,7 @@ class Documented(NamedTuple):
     basis: str = ""
 
 
-def documented(diagnosis: RunDiagnosis) -> Documented:
+def find_documented(diagnosis: RunDiagnosis) -> Documented:
     """The fix of the leading cause, where a finding of the run itself shows that fault."""
     leading = diagnosis.hypotheses[0].cause if diagnosis.hypotheses else ""
     for finding in diagnosis.findings:

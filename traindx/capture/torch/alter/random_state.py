@@ -21,7 +21,7 @@ def generator(purpose: str) -> torch.Generator:
 
 
 @contextmanager
-def unchanged() -> Iterator[None]:
+def preserve_random_state() -> Iterator[None]:
     """Whatever is drawn inside from the generators of torch, numpy and Python is put back."""
     numpy: Any = sys.modules.get("numpy")
     devices = list(range(torch.cuda.device_count())) if torch.cuda.is_initialized() else []
@@ -46,7 +46,7 @@ class Apart:
 
     @contextmanager
     def here(self) -> Iterator[None]:
-        with unchanged():
+        with preserve_random_state():
             if self.states:
                 torch.set_rng_state(self.states["cpu"])
                 if "cuda" in self.states:

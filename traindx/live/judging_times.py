@@ -49,13 +49,13 @@ class Looks(msgspec.Struct):
             return True
         if size >= GROWTH * self.size and (now - self.at) * share >= AHEAD * self.cost:
             return True
-        return self.owed(now, share) <= (self.cost if self.urgent else 0.0)
+        return self.owed_seconds(now, share) <= (self.cost if self.urgent else 0.0)
 
-    def owed(self, now: float, share: float) -> float:
+    def owed_seconds(self, now: float, share: float) -> float:
         return max(0.0, self.debt - share * (now - self.at))
 
     def begin(self, now: float, share: float = SHARE) -> None:
-        self.debt, self.at = self.owed(now, share), now
+        self.debt, self.at = self.owed_seconds(now, share), now
 
     def looked(self, size: int, cost: float) -> None:
         # No more than two looks: the first one imports what judges, and would be paid for minutes among many runs.

@@ -26,8 +26,8 @@ from torch import nn
 
 from traindx.capture.arrays.windows import gain_facts
 from traindx.capture.process.patches import LiveIds
-from traindx.capture.torch.measure.models.tree import WEIGHTED, unwrapped
-from traindx.capture.torch.measure.tensors.views import local
+from traindx.capture.torch.measure.models.tree import WEIGHTED, unwrap_model
+from traindx.capture.torch.measure.tensors.views import local_part
 from traindx.vocabulary import Fact
 
 MOST_MATRICES, MOST_UNITS, MOST_VALUES = 64, 256, 64  # that are read
@@ -81,7 +81,7 @@ class EqualUnits:
 def equal_units(weight: torch.Tensor) -> float:
     """Share of units (rows; at most MOST_UNITS, by MOST_VALUES evenly spaced values of each) whose
     weights equal another unit's."""
-    rows = local(weight)[:MOST_UNITS].reshape(min(len(local(weight)), MOST_UNITS), -1)
+    rows = local_part(weight)[:MOST_UNITS].reshape(min(len(local_part(weight)), MOST_UNITS), -1)
     if len(rows) < 2:
         return 0.0
     stride = max(1, rows.shape[1] // MOST_VALUES)
@@ -99,7 +99,7 @@ def initial_gains(models: Sequence[nn.Module]) -> dict[str, Fact]:
     out."""
     found: list[tuple[float, str]] = []
     for model in models:
-        for name, module in unwrapped(model).named_modules():
+        for name, module in unwrap_model(model).named_modules():
             if isinstance(module, WEIGHTED) and not isinstance(module, nn.modules.conv._ConvTransposeNd):
                 for key, weight in module._parameters.items():
                     is_matrix = weight is not None and "weight" in key and weight.dim() > 1
@@ -110,7 +110,7 @@ def initial_gains(models: Sequence[nn.Module]) -> dict[str, Fact]:
 
 def gain(weight: torch.Tensor) -> float:
     """Root mean square of a weight [units, inputs, ...] times the square root of the inputs of one unit."""
-    values = local(weight)
+    values = local_part(weight)
     inputs = values[0].numel() if len(values) else 0
     flat = values.reshape(-1)[:READ].float()
     return float(flat.square().mean().sqrt()) * math.sqrt(inputs) if flat.numel() and inputs else 0.0
@@ -138,7 +138,7 @@ class FirstWeights:
     def inspect(self, parameters: Mapping[int, torch.Tensor]) -> None:
         """`parameters` of all models by their place."""
         for place, parameter in parameters.items():
-            squares = corner(parameter)
+            squares = corner_squares(parameter)
             if min(squares.shape) < FEW:
                 continue
             uneven = unevenness(squares)
@@ -156,16 +156,16 @@ class FirstWeights:
             out["initial_weights_drawn"] = self._values[True] / sum(self._values.values())
         here = [(parameters[place], *found) for place, found in self._frozen.items() if place in parameters]
         if here:
-            same = (count for p, count, first in here if float(corner(p).mean()) == first)
+            same = (count for p, count, first in here if float(corner_squares(p).mean()) == first)
             out["frozen_weights_drawn"] = sum(same) / sum(count for _, count, _ in here)
         return out
 
 
-def corner(weight: torch.Tensor) -> torch.Tensor:
+def corner_squares(weight: torch.Tensor) -> torch.Tensor:
     """Squares of some values of a matrix, in its rows; no value of anything else."""
     if weight.dim() < 2 or not weight.is_floating_point():
         return torch.empty(0, 0)
-    rows = local(weight.detach())[:ROWS]
+    rows = local_part(weight.detach())[:ROWS]
     return rows.reshape(len(rows), -1)[:, :COLUMNS].float().square()
 
 

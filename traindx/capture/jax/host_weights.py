@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from traindx.capture.arrays.data import Array
-from traindx.capture.arrays.windows import changed, sizes, window
+from traindx.capture.arrays.windows import change_norms, sizes, window
 from traindx.capture.compiled.backend import ROWS, CompiledBackend
 from traindx.capture.compiled.steps import READINGS, Steps
 from traindx.capture.signals import weights as of_weights
@@ -59,7 +59,7 @@ class Near:
         began = time.perf_counter()
         for place, (old, values) in enumerate(zip(self._before, weights, strict=True)):
             if len(old):
-                held[[2, 5, 6], place] = changed(old, window(values, self._turn))
+                held[[2, 5, 6], place] = change_norms(old, window(values, self._turn))
         self._spent(began)
 
     def _begin(self, weights: Sequence[Array]) -> None:

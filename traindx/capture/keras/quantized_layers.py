@@ -16,7 +16,14 @@ from keras import ops
 from keras.src import backend
 
 from traindx.capture.arrays.data import Array
-from traindx.capture.arrays.levels import JUDGED, READ, measured, moved, quantized_levels, steps
+from traindx.capture.arrays.levels import (
+    JUDGED,
+    READ,
+    level_statistics,
+    moved_share,
+    quantized_levels,
+    steps,
+)
 from traindx.capture.process.patches import Patches
 from traindx.vocabulary import Fact
 
@@ -100,7 +107,7 @@ class Rounded:
                 self.levels[name] = levels_of(used, kept) or self.levels.get(name, 0)
             if self.levels[name]:
                 own = np.full_like(used, np.nan, np.float64) if kept is None else kept
-                found[name] = [*measured(used, own), *self._changes(name, used, step), np.nan]
+                found[name] = [*level_statistics(used, own), *self._changes(name, used, step), np.nan]
         return found
 
     def _changes(self, name: str, used: Array, step: int) -> tuple[float, float]:
@@ -110,7 +117,7 @@ class Rounded:
         self._before[name] = step, used
         if before is None or before[1].shape != used.shape or step <= before[0]:
             return np.nan, np.nan
-        far = moved(used, before[1])
+        far = moved_share(used, before[1])
         return (far if step - before[0] == 1 else np.nan), far
 
     @property

@@ -68,7 +68,7 @@ def send_by(near: Way, far: Way, about: Any, *values: Any) -> None:
     """Send these arrays by one way where they are in the host's memory, by another, of one group, where they
     are not. `about` is handed to what makes the groups."""
     plain = [jax.lax.stop_gradient(jnp.asarray(value)) for value in values]
-    gated = GATE.due is not None and traced_here(GATE.due)
+    gated = GATE.due is not None and is_traced_here(GATE.due)
     if gated:
         plain.append(GATE.due)
     (mark,) = send_p.bind(*plain, near=near, far=far, about=about, gated=gated)
@@ -76,7 +76,7 @@ def send_by(near: Way, far: Way, about: Any, *values: Any) -> None:
         GATE.mark = mark
 
 
-def traced_here(value: Any) -> bool:
+def is_traced_here(value: Any) -> bool:
     """Whether what is being traced is the computation of this value itself, at most differentiated or batched: what
     is compiled within it may be used elsewhere, too."""
     trace = core.trace_ctx.trace
@@ -107,7 +107,7 @@ def _receiver(way: Way, place: int) -> Receive:
     return functools.partial(way.receive, place) if way.placed else way.receive
 
 
-def _at_once(*values: Any, near: Way, far: Way, about: Any, gated: bool) -> list[Any]:
+def _send_eagerly(*values: Any, near: Way, far: Way, about: Any, gated: bool) -> list[Any]:
     """Outside of what is compiled."""
     values = values[:-1] if gated else values
     devices = set().union(*(value.devices() for value in values))
@@ -119,7 +119,7 @@ def _at_once(*values: Any, near: Way, far: Way, about: Any, gated: bool) -> list
     return [jnp.asarray(MARK)]
 
 
-def _here(context: Any) -> bool:
+def _is_on_processor(context: Any) -> bool:
     """Whether what is compiled runs on the processor, as one device."""
     axes = context.module_context.axis_context
     alone = isinstance(axes, ShardingContext) and axes.num_devices == 1
@@ -143,7 +143,7 @@ def _lowered(context: Any, *operands: Any, near: Way, far: Way, about: Any, gate
             return [jax.lax.cond(values[-1], call, lambda *_: jnp.asarray(MARK), first, rest)]
         return [call(first, rest)]
 
-    return mlir.lower_fun(made_near if _here(context) else made_far, multiple_results=True)(
+    return mlir.lower_fun(made_near if _is_on_processor(context) else made_far, multiple_results=True)(
         context, *operands
     )
 
@@ -158,7 +158,9 @@ def _asked(context: Any, *operands: Any, receive: Receive) -> Any:
     def elsewhere(at: Any, due: Any, mark: Any, now: Any) -> Any:
         return (at + 1).astype(due.dtype)
 
-    return mlir.lower_fun(here if _here(context) else elsewhere, multiple_results=False)(context, *operands)
+    return mlir.lower_fun(here if _is_on_processor(context) else elsewhere, multiple_results=False)(
+        context, *operands
+    )
 
 
 def _direct(context: Any, *operands: Any, receive: Receive, after: int, answers: bool = False) -> Any:
@@ -185,7 +187,7 @@ def _differentiated(primals: Any, tangents: Any, **ways: Any) -> tuple[list[Any]
     return found, [ad.Zero.from_primal_value(mark) for mark in found]
 
 
-send_p.def_impl(_at_once)
+send_p.def_impl(_send_eagerly)
 send_p.def_effectful_abstract_eval(
     lambda *values, **ways: ([jax.core.ShapedArray((), jnp.float32)], {SENDING})
 )
@@ -217,7 +219,7 @@ def without_tokens(original: Callable[..., None], own: Any, *args: Any, **named:
         own.has_unordered_effects = False
 
 
-def settle() -> None:
+def wait_until_done() -> None:
     """Wait until what was started is over, and with it what it sends."""
     jax.effects_barrier()
     for array in jax.live_arrays():
