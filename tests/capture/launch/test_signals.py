@@ -22,7 +22,7 @@ from pathlib import Path
 from traindx.capture.launch.command import Request, launch
 from traindx.capture.launch.signals import end_by_signal
 ended = launch(sys.argv[2:], Request(Path(sys.argv[1])))
-sys.exit(end_like(ended.status, ended.signal))
+sys.exit(end_by_signal(ended.status, ended.signal))
 """
 NOT_SENT = {signal.SIGKILL, signal.SIGSTOP, signal.SIGCHLD, signal.SIGTTIN, signal.SIGTTOU}
 FAULTS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP, signal.SIGSYS}

@@ -4,6 +4,8 @@ import pytest
 
 from traindx.lab.edits import Advice, Patch, edit
 
+pytest.importorskip("libcst")
+
 JAX = """import jax
 import jax.numpy as jnp
 

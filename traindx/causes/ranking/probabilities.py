@@ -160,7 +160,7 @@ TERMS: Mapping[str, Mapping[str, float]] = {
     "metric-constant-or-impossible:loss": {
         "params-not-in-optimizer": 1.5, "dead-relus": 1.0, "bad-initialization": 1.0, "detached-graph": 1.5,
         "frozen-parameters": 1.2, "missing-optimizer-step": 1.2,
-        "unshuffled-data": -2.0, "unnormalized-inputs": -1.0, "learning-rate-too-high": -2.0, "wrong-loss": -1.5,
+        "unshuffled-data": -2.0, "unnormalized-inputs": -1.0, "learning-rate-too-high": -0.8, "wrong-loss": -1.5,
     },
     # Somebody who complains of the score alone sees the loss fall.
     "metric-constant-or-impossible:said": {

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from traindx.features.shared import Features
 from traindx.vocabulary import Decision, Finding, Run
 
@@ -20,6 +22,8 @@ def words_only(run: Run) -> bool:
 def is_unanswered(run: Run, findings: Sequence[Finding], *, improving: bool) -> bool:
     """Whether somebody says that something is wrong, and neither a finding nor clear progress answers him."""
     said = {slug for slug in run.setup.word("symptoms").split(",") if slug}
+    if not all(np.isfinite(series.values).all() for series in run.series.values()):
+        said -= {"loss-not-finite"}  # the rows show it, or a reward that is NaN was taken for words
     if not said or run.panels or said & {f.slug for f in findings}:
         return False
     return not (improving and said <= NO_PROGRESS)

@@ -48,6 +48,9 @@ def lone_unknown(chosen: Mapping[str, str], raw: RawLog) -> str:
     if any(signal.startswith(("train/", "val/")) for signal in chosen):
         return ""
     unknown = [n for signal, n in chosen.items() if signal == n and "/" not in n and n not in PHRASES]
-    values = {n: raw.columns[n].values for n in unknown if n.replace("_", "").isalpha()}
+    short = [
+        n for n in unknown if n.replace("_", "").isalpha() and n.count("_") < FEW
+    ]  # longer names mean something
+    values = {n: raw.columns[n].values for n in short}
     fractions = [n for n, v in values.items() if len(v) > FEW and np.isfinite(v).all() and (v % 1).any()]
     return fractions[0] if len(fractions) == 1 and raw.axis_kind in ("step", "epoch") else ""
