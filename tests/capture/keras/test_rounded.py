@@ -160,8 +160,8 @@ def test_levels_are_measured_as_in_pytorch() -> None:
         other = np.clip(np.round((own + 0.1 * chance.normal(size=own.shape)) / scale), -4, 4) * scale * 1.5
         as_tensors = [torch.tensor(values) for values in (used, own, other)]
         np.testing.assert_allclose(
-            levels.level_statistics(used, own), theirs.measured(*as_tensors[:2]).numpy(), rtol=1e-5
+            levels.level_statistics(used, own), theirs.level_statistics(*as_tensors[:2]).numpy(), rtol=1e-5
         )
         assert levels.moved_share(other, used) == pytest.approx(
-            float(theirs.moved(as_tensors[2], as_tensors[0]))
+            float(theirs.moved_share(as_tensors[2], as_tensors[0]))
         )
