@@ -16,13 +16,13 @@ def scored(first: list[float], last: float, n: int = 100) -> Run:
     return make.run({"train/loss": losses, "train/accuracy": scores})
 
 
-def found(run: Run) -> list[str]:
+def messages(run: Run) -> list[str]:
     findings = pipeline.diagnose(run).first.findings
     return [f.message for f in findings if f.slug == "metric-constant-or-impossible"]
 
 
 def test_one_class_for_all_after_the_first_epoch() -> None:
-    assert found(scored([0.5339], 0.5885)) == ["train/accuracy is exactly 0.5885 in its last 99 points"]
+    assert messages(scored([0.5339], 0.5885)) == ["train/accuracy is exactly 0.5885 in its last 99 points"]
 
 
 @pytest.mark.parametrize(
@@ -34,4 +34,4 @@ def test_one_class_for_all_after_the_first_epoch() -> None:
     ],
 )
 def test_a_score_that_was_learned_and_then_settled(run: Run) -> None:
-    assert found(run) == []
+    assert messages(run) == []

@@ -191,8 +191,8 @@ class Facts:
         self.sentences |= {row} if complaints and worded else set()
         for slug, sentence in complaints.items():
             self.complaints.setdefault(slug, sentence)
-        told = bool(complaints) or says_resumed(words)
-        self.asked = self.asked or bool(ASKS.search(line)) or (row == 1 and told)
+        complains = bool(complaints) or says_resumed(words)
+        self.asked = self.asked or bool(ASKS.search(line)) or (row == 1 and complains)
 
     def before(self, row: int) -> dict[str, Fact]:
         """Facts from lines before `row`; the first word on each is kept."""

@@ -105,18 +105,18 @@ def is_data_set(one: cst.ClassDef) -> bool:
 
 def roots(source: Source, node: cst.BaseExpression) -> set[str]:
     """The names of arrays in an expression, without modules, functions and indices."""
-    return {
-        one.value
-        for one in leaf_nodes(node)
-        if isinstance(one, cst.Name)
-        and any(assigned_name(a) == one.value or one.value in targets(a) for a in source.all(cst.Assign))
-    }
+    assigned = {name for one in source.all(cst.Assign) for name in targets(one)}
+    return assigned & {one.value for one in leaf_nodes(node) if isinstance(one, cst.Name)}
 
 
 def targets(assign: cst.Assign) -> set[str]:
-    """The names that an assignment of several gives: `X, y = load()`."""
+    """The names that an assignment gives, also several at once: `X, y = load()`."""
     first = assign.targets[0].target
-    return {dotted_name(e.value) for e in first.elements} if isinstance(first, cst.Tuple) else set()
+    return (
+        {dotted_name(one.value) for one in first.elements}
+        if isinstance(first, cst.Tuple)
+        else {dotted_name(first)}
+    )
 
 
 def is_ordered(source: Source, array: str, order: str) -> bool:
