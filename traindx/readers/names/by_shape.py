@@ -10,6 +10,7 @@ from traindx.readers.raw import RawLog
 from traindx.vocabulary import Floats
 
 FEW = 2  # points, which are no curve
+ENOUGH = 10  # points that show how a curve bends
 FALLEN_FAR = 0.7  # of its first level, below which a column without a counter next to it fell like a loss
 
 
@@ -40,6 +41,17 @@ def both_ends(values: Floats) -> tuple[float, float]:
     return (
         (float(median(known[:part][:5])), float(median(known[-part:]))) if len(known) else (np.nan, np.nan)
     )
+
+
+def is_likelihood(values: Floats) -> bool:
+    """Whether values below 0 rise from the first on and level off. A loss below 0 that diverges has fallen before."""
+    values = values[np.isfinite(values)]
+    if len(values) < ENOUGH or values.max() >= 0:
+        return False
+    first, last = both_ends(values)
+    middle = float(median(values[len(values) // 3 : 2 * len(values) // 3 + 1]))
+    lowest = float(np.quantile(values[len(values) // 3 :], 0.05))
+    return first < lowest and first < middle <= last and last - middle < middle - first
 
 
 def lone_unknown(chosen: Mapping[str, str], raw: RawLog) -> str:

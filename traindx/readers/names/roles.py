@@ -16,10 +16,10 @@ from traindx.readers.names.aliases import (
     word_set,
     words_of,
 )
-from traindx.readers.names.by_shape import both_ends, falls, lone_unknown, role_by_shape
+from traindx.readers.names.by_shape import both_ends, falls, is_likelihood, lone_unknown, role_by_shape
 from traindx.readers.names.modules import by_layer
 from traindx.readers.raw import RawColumn, RawLog
-from traindx.vocabulary import QUANTIZED, UNQUANTIZED, Floats, direction_of
+from traindx.vocabulary import QUANTIZED, UNQUANTIZED, direction_of
 
 # Two players, each with its own loss: their sum means nothing.
 ADVERSARIAL = word_set("g d gen dis disc generator discriminator critic actor policy value adv gan")
@@ -114,17 +114,6 @@ def likelihoods_named(chosen: dict[str, str], given: Mapping[str, str], raw: Raw
         for name in both:
             chosen[name.replace("loss", LIKELIHOOD)] = chosen.pop(name)
     return chosen
-
-
-def is_likelihood(values: Floats) -> bool:
-    """Whether values below 0 rise from the first on and level off. A loss below 0 that diverges has fallen before."""
-    values = values[np.isfinite(values)]
-    if len(values) < SHORT or values.max() >= 0:
-        return False
-    first, last = both_ends(values)
-    middle = float(median(values[len(values) // 3 : 2 * len(values) // 3 + 1]))
-    lowest = float(np.quantile(values[len(values) // 3 :], 0.05))
-    return first < lowest and first < middle <= last and last - middle < middle - first
 
 
 ERROR_SCORES = frozenset({"wer", "cer", "ter", "eer", "error_rate", "mae", "rmse", "mape", "smape"})
