@@ -13,7 +13,10 @@ from traindx.capture.process.compilations import Compilations
 # Seconds between readings of the memory in use: a share of the time so far, so that a short run shows a
 # trend, too.
 MEMORY_SHARE, MEMORY_SOONEST, MEMORY_EVERY = 0.025, 0.01, 0.25
-GROWN = 1.1  # from this multiple of the level after the last trim on, freed memory is trimmed again
+GROWN = 1.1  # beyond this multiple of the level after the last trim, freed memory may be part of it
+# A trim makes the next step ask for the memory again: seconds for each byte (measured: 0.7 microseconds for a page of
+# 4 KiB at best, 3 in a virtual machine). Trims may take this share of the time, and come this much later each time.
+REFILLED, TRIM_SHARE, TRIM_LATER = 5e-10, 0.005, 1.5
 SCHEDULED = (
     "/proc/thread-self/schedstat"  # nanoseconds on a processor, nanoseconds ready and without one, turns
 )
@@ -84,6 +87,7 @@ class Clock:
         self.first: float | None = None  # seconds from there to the end of the first step
         self._memory_due, self._memory_since = 0.0, 0.0
         self._trimmed = 0.0  # bytes in use after freed memory was last returned to the system
+        self._highest, self._trim_due = 0.0, 0.0  # bytes before such a return, at most; when the next is due
         self.interrupted = False  # something else (validation) happened within the step
         self.seconds_timed = 0.0  # sum of the timed phases of the last step; 0 at the first, which is slower
         self.untimed = False  # what is timed are reports of steps, or several steps
@@ -176,16 +180,27 @@ class Clock:
         apart = MEMORY_SHARE * (now - self._memory_since)
         self._memory_due = now + min(max(apart, MEMORY_SOONEST), MEMORY_EVERY)
         resident = host_memory()
-        if resident is not None and resident > GROWN * self._trimmed:
-            trim()
-            resident = self._trimmed = host_memory() or 0.0
-        if resident is not None:
-            out["mem/host"] = resident
-        elif device is None:
+        if resident is None and device is None:
             self._memory_due = float("inf")  # not known, and not asked for again
+        elif resident is not None and (in_use := self._in_use(resident, now)) is not None:
+            out["mem/host"] = in_use
         used = None if device is None else device()
         if used is not None:
             out["mem/device"] = used
+
+    def _in_use(self, resident: float, now: float) -> float | None:
+        """Bytes in use, of so many in memory. Freed memory is returned for it where that much is new, or from time to
+        time; None where it is neither: how much of it is in use is not known."""
+        if resident <= GROWN * self._trimmed:
+            return resident
+        if resident <= GROWN * self._highest and now < self._trim_due:
+            return None
+        trim()
+        self._highest = max(self._highest, resident)
+        self._trimmed = host_memory() or 0.0
+        takes = REFILLED * (resident - self._trimmed)
+        self._trim_due = now + min(takes / TRIM_SHARE, (TRIM_LATER - 1) * (now - self._memory_since))
+        return self._trimmed
 
 
 def live_clock(apart: Callable[[], AbstractContextManager[object]]) -> Clock:
