@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from traindx.reports.digest import grouped_findings, term_words, unchecked_rules
-from traindx.vocabulary.diagnosis import EvidenceTerm, Finding, NotEvaluated, Severity
+from traindx.reports.digest import grouped_findings, unchecked_rules
+from traindx.vocabulary.diagnosis import Finding, NotEvaluated, Severity
 
 
 def finding(slug: str, after: str | None = None, severity: Severity = "high") -> Finding:
@@ -67,9 +67,3 @@ def test_of_a_recorded_run_nothing_is_asked_to_be_logged() -> None:
         "1 needs loss_scale",
         "1 needs 4 modules with a gradient, there are 2",
     ]
-
-
-def test_evidence_in_words() -> None:
-    assert term_words(EvidenceTerm("loss-diverges:late", 1.0), {"loss-diverges"}) == "loss-diverges (late)"
-    assert term_words(EvidenceTerm("loss-diverges", -1.0), set()) == "no loss-diverges"
-    assert term_words(EvidenceTerm("fact:half-precision", 1.0), set()) == "half-precision"

@@ -10,7 +10,6 @@ import msgspec
 
 from traindx.reports.labels import FIX_KINDS, clean, open_bits
 from traindx.vocabulary import (
-    EvidenceTerm,
     Finding,
     ForecastPoint,
     Hypothesis,
@@ -21,7 +20,7 @@ from traindx.vocabulary import (
 
 SHOWN_CAUSES = 4
 LEAST_PROBABILITY = 0.05  # a cause below this is not shown, unless it is the first
-ADVICE_PROBABILITY = 0.15  # a cause below this has its fixes left out, unless it is the first
+ADVICE_PROBABILITY = 0.15  # a cause below this has its fixes left out
 FIXES_PER_CAUSE = 3
 LEAST_GAIN = 0.05  # bits; a measurement that settles less is not proposed
 
@@ -179,33 +178,17 @@ def shown_hypotheses(hypotheses: tuple[Hypothesis, ...], ill: bool = False) -> t
     return tuple(worthy[:SHOWN_CAUSES])
 
 
-def term_words(term: EvidenceTerm, fired: Iterable[str]) -> str:
-    """What a piece of evidence says: a rule that fired by its name, one that did not as "no ...",
-    a fact of the setup by its name."""
-    slug = term.finding.removeprefix("fact:")
-    if "=" in slug:  # a grade: what the run is like on a scale
-        return slug.replace("=", " ")
-    plain, _, aspect = slug.partition(":")
-    words = f"{plain} ({aspect})" if aspect else plain
-    return words if term.finding.startswith("fact:") or plain in fired else f"no {words}"
-
-
 def advice(diagnosis: RunDiagnosis, ill: bool = False) -> tuple[Advice, ...]:
     """The fixes of the first cause, the recommendations, then the fixes of other likely causes (fewer
     of them), without repetitions."""
     shown = shown_hypotheses(diagnosis.hypotheses, ill)
-    causes = [
-        h
-        for i, h in enumerate(shown)
-        if h.cause != "healthy" and (i == 0 or h.probability >= ADVICE_PROBABILITY)
-    ]
+    causes = [h for h in shown if h.cause != "healthy" and h.probability >= ADVICE_PROBABILITY]
+    leading = [h for h in causes if h is shown[0]]  # none where a run is most likely well
     items = [
-        Advice(f.change, f.expected, "", f.applicability)
-        for h in causes[:1]
-        for f in h.fixes[:FIXES_PER_CAUSE]
+        Advice(f.change, f.expected, "", f.applicability) for h in leading for f in h.fixes[:FIXES_PER_CAUSE]
     ]
     items += [Advice(r.text, r.because, "", r.kind) for r in diagnosis.recommendations]
-    for cause in causes[1:]:
+    for cause in causes[len(leading) :]:
         fixes = cause.fixes[: FIXES_PER_CAUSE - 1]
         items += [Advice(f.change, f.expected, cause.title, f.applicability) for f in fixes]
     known: dict[str, Advice] = {}

@@ -243,3 +243,30 @@ def test_a_boxed_table_may_be_indented() -> None:
         for log in read_source(memory(f"My run:\n{text}"))
     ]
     assert named[0] == named[1] != set()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Overfit a single batch of data",
+        "first I try to overfit on one small batch",
+        "Gradient clipping of norm 1.0 is added to avoid exploding gradients.",
+        "Dropout helps to prevent overfitting.",
+    ],
+)
+def test_what_is_done_on_purpose_or_against_a_fault_is_no_complaint(words: str) -> None:
+    assert said(words) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "slug"),
+    [
+        ("How can I prevent overfitting?", "validation-gap-grows"),
+        ("I added dropout to prevent overfitting but the model still overfits.", "validation-gap-grows"),
+        ("The model is overfitting the training images badly", "validation-gap-grows"),
+        ("How to avoid exploding gradients in my LSTM?", "gradient-norm-explodes"),
+        ("I use clipping against exploding gradients, yet the loss explodes.", "gradient-norm-explodes"),
+    ],
+)
+def test_what_happens_nevertheless_is_one(words: str, slug: str) -> None:
+    assert said(words) == [slug]

@@ -42,10 +42,11 @@ def test_consequences_are_listed_under_their_finding() -> None:
 
 def test_causes_with_probability_in_words_and_numbers() -> None:
     why = section(text.render(*made.document(made.sick()), width=100, full=True), "All candidate causes")
+    why = why[2:]  # below what its numbers mean
     assert why[0] == "  71 %  learning rate too high (probable)"
     assert why[1].split(maxsplit=1) == [
         "for",
-        "gradient-norm-explodes +2.4, loss-diverges +1.6, loss-not-finite (late) +0.7, and 1",
+        "gradient-norm-explodes +2.4; loss-diverges +1.6; loss-not-finite (late) +0.7; and 1",
     ]
     assert any(line.split(maxsplit=1) == ["against", "no loss-spikes-recur -0.6"] for line in why)
     assert why[-1].split(maxsplit=2) == ["2", "%", "other causes"]

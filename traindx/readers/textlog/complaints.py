@@ -27,6 +27,16 @@ ONE_CLASS = (
     r"(?:class|label|category|output|prediction|answer|result|value|probabilit\w*|logits?|score)\b"
 )
 EMPTY = r"(?:black|blanks?|zeros?|background|empty|0|ones?|positive|negative)"
+# One batch is learned by heart to see whether model and loop are right.
+ON_PURPOSE = (
+    r"(?:ting)? (?:(?:on|to|just|only|a|an|the|one|single|small|tiny) ){1,4}"
+    r"(?:mini-?)?(?:batch|sample|example|image)\b"
+)
+# What was done so that nothing goes wrong, unless it went wrong nevertheless.
+PREVENTED = (
+    r"\b(?:add|us|appl|help|introduc|employ|includ|clip)\w*\b[^.?!]{0,60}"
+    r"\b(?:avoid|prevent|mitigat|combat|counter|against)\w* (?:(?!\b(?:but|still|yet|however)\b)[^.?!])*(?:[.!]|$)"
+)
 WHATEVER = r"(?:always|only|all|every|each|any|regardless|constant|no matter|whatever)"
 
 # A sentence counts for the first that fits: what names its subject most closely comes first.
@@ -73,7 +83,8 @@ COMPLAINTS: tuple[tuple[str, tuple[str, ...]], ...] = (
         rf"\b{VALIDATION} {SCORE}\b[^.?!]{{0,40}}\b(?:higher|better|above)\b[^.?!]{{0,20}}\btrain",
     )),
     ("validation-gap-grows", (
-        r"(?<!not )(?<!n't )(?<!no )over-?fit|过拟合|(?:验证|测试)集?[^。？！]{0,20}(?:上升|升高|变大|增大|很低|下降不)",
+        rf"(?<!not )(?<!n't )(?<!no )over-?fit(?!{ON_PURPOSE})|过拟合",
+        r"(?:验证|测试)集?[^。？！]{0,20}(?:上升|升高|变大|增大|很低|下降不)",
         rf"\btrain\w*\b[^.?!:=]{{0,40}}\b(?:better|higher) than\b[^.?!:=]{{0,30}}\b{VALIDATION}\b(?! loss)",
         rf"\b{VALIDATION}\b[^.?!:=]{{0,40}}\b(?:increas|ris(?:es|ing)|goes? up|(?:very|much|so|too) low)",
         rf"(?<!and )\b{VALIDATION} (?:{LOSS}|{SCORE})\b[^.?!:=]{{0,20}}\b{NOT}(?:decreas|improv|drop|go\w* down)",
@@ -179,7 +190,7 @@ def spaced(text: str) -> str:
 def complaints_in(line: str) -> Iterator[tuple[str, str]]:
     """The rules that would see what the author of a question says is wrong, one a sentence, and the sentence."""
     for sentence in re.split(r"(?<=[.?!？。])(?!\d)\s*", spaced(line)):
-        said = sentence[:MOST_CHARACTERS]
+        said = re.sub(PREVENTED, "", sentence[:MOST_CHARACTERS], flags=re.IGNORECASE)
         slug = next((slug for slug, pattern in compile_patterns() if pattern.search(said)), "")
         if slug:
             yield slug, sentence

@@ -3,7 +3,8 @@
 from traindx.features.comparisons.runs import without_common_folder
 from traindx.reports import html_page as page, labels
 from traindx.reports.diagnosis.brief import brief, cannot_tell
-from traindx.reports.digest import digest, term_words
+from traindx.reports.diagnosis.evidence_words import ABOUT, seen_slugs, term_words
+from traindx.reports.digest import digest
 from traindx.reports.documents import memory, profile
 from traindx.reports.plots.curves import Chart, run_charts
 from traindx.reports.plots.heat_maps import Heat, heat_data, heat_maps
@@ -31,7 +32,7 @@ def render(document: Document, runs: tuple[Run, ...] = ()) -> str:
 def view(diagnosis: RunDiagnosis, curves: Run | None, key: str, short: str) -> dict[str, object]:
     """What the template shows of one run with its curves; `short` is its name among the others."""
     run, contents = diagnosis.run, digest(diagnosis)
-    fired = {f.slug for f in diagnosis.findings}
+    fired = seen_slugs(diagnosis)
     return {
         "key": key,
         "run": run,
@@ -45,6 +46,7 @@ def view(diagnosis: RunDiagnosis, curves: Run | None, key: str, short: str) -> d
         "framework": labels.framework(run),
         "contents": contents,
         "short": short,
+        "about_terms": ABOUT,
         "words": lambda term: term_words(term, fired),
         "since": lambda finding: labels.since_onset(run, finding.onset_step),
         "setup": setup_rows(run.setup),

@@ -3,7 +3,8 @@
 from traindx.features.comparisons.runs import without_common_folder
 from traindx.reports import labels
 from traindx.reports.diagnosis.brief import Brief, brief, cannot_tell
-from traindx.reports.digest import Digest, digest, term_words
+from traindx.reports.diagnosis.evidence_words import ABOUT, seen_slugs, term_words
+from traindx.reports.digest import Digest, digest
 from traindx.reports.documents import memory, profile
 from traindx.reports.markdown import code, sentence, text
 from traindx.vocabulary import Document, EvidenceTerm, Finding, Run, RunDiagnosis, RunInfo
@@ -154,8 +155,8 @@ def causes(diagnosis: RunDiagnosis, contents: Digest) -> str:
     """The likely causes as a table."""
     if not contents.hypotheses:
         return ""
-    fired = {f.slug for f in diagnosis.findings}
-    lines = ["### All candidate causes", ""]
+    fired = seen_slugs(diagnosis)
+    lines = ["### All candidate causes", "", ABOUT, ""]
     lines += ["| probability | cause | for | against |", "|---:|---|---|---|"]
     for h in contents.hypotheses:
         pattern = f" ({text(h.pattern, 60)})" if h.pattern else ""
@@ -170,9 +171,9 @@ def causes(diagnosis: RunDiagnosis, contents: Digest) -> str:
     return "\n".join(lines)
 
 
-def terms(given: tuple[EvidenceTerm, ...], fired: set[str]) -> str:
+def terms(given: tuple[EvidenceTerm, ...], fired: frozenset[str]) -> str:
     strongest = sorted(given, key=lambda t: -abs(t.log_odds))[:SHOWN_TERMS]
-    return ", ".join(f"{text(term_words(t, fired), 80)} {t.log_odds:+.1f}" for t in strongest) or "–"
+    return "; ".join(f"{text(term_words(t, fired), 80)} {t.log_odds:+.1f}" for t in strongest) or "–"
 
 
 def advice(contents: Digest) -> str:

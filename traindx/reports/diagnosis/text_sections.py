@@ -1,6 +1,7 @@
 """The sections of the terminal report behind its first screen (`--full`)."""
 
-from traindx.reports.digest import Digest, Seen, term_words
+from traindx.reports.diagnosis.evidence_words import ABOUT, seen_slugs, term_words
+from traindx.reports.digest import Digest, Seen
 from traindx.reports.labels import (
     axis,
     cells,
@@ -85,8 +86,9 @@ def causes(page: Page, diagnosis: RunDiagnosis, contents: Digest) -> None:
     """The candidate causes with their probability and the evidence for and against each."""
     if not contents.hypotheses:
         return
-    fired = {f.slug for f in diagnosis.findings}
+    fired = seen_slugs(diagnosis)
     page.heading("All candidate causes")
+    page.flow(ABOUT, indent=1, style="dim")
     for hypothesis in contents.hypotheses:
         one_cause(page, hypothesis, fired)
     rest = 1.0 - sum(h.probability for h in contents.hypotheses)
@@ -94,7 +96,7 @@ def causes(page: Page, diagnosis: RunDiagnosis, contents: Digest) -> None:
         page.row(Span(f" {percent(rest):>5}  other causes", "dim"))
 
 
-def one_cause(page: Page, hypothesis: Hypothesis, fired: set[str]) -> None:
+def one_cause(page: Page, hypothesis: Hypothesis, fired: frozenset[str]) -> None:
     chance = page.plain(f" {percent(hypothesis.probability):>5}  ")
     title = page.plain(name(hypothesis.title, 60))
     pattern = f": {name(hypothesis.pattern, 40)}" if hypothesis.pattern else ""
@@ -105,8 +107,8 @@ def one_cause(page: Page, hypothesis: Hypothesis, fired: set[str]) -> None:
     for lead, terms in (("for      ", hypothesis.for_), ("against  ", hypothesis.against)):
         strongest = sorted(terms, key=lambda t: -abs(t.log_odds))[:SHOWN_TERMS]
         if strongest:
-            words = ", ".join(f"{name(term_words(t, fired), 60)} {t.log_odds:+.1f}" for t in strongest)
-            more = f", and {len(terms) - SHOWN_TERMS} more" if len(terms) > SHOWN_TERMS else ""
+            words = "; ".join(f"{name(term_words(t, fired), 60)} {t.log_odds:+.1f}" for t in strongest)
+            more = f"; and {len(terms) - SHOWN_TERMS} more" if len(terms) > SHOWN_TERMS else ""
             page.flow(words + more, indent=8, first=lead, style="dim", lead_style="dim")
 
 
