@@ -17,13 +17,21 @@ from traindx.readers.names.aliases import TERMS, any_term, in_english, role_of
         ("平均损失", "train/loss"), ("検証損失", "val/loss"), ("정확도", "train/accuracy"), ("학습률", "lr"),
         ("损失_val", "val/loss"), ("Verlust", "train/loss"), ("точность", "train/accuracy"),
         ("exactitud_validacion", "val/accuracy"), ("Kayıp", "train/loss"), ("akurasi", "train/accuracy"),
+        ("Trainingsverlust", "train/loss"), ("Validierungsgenauigkeit", "val/accuracy"),
+        ("perte_d'entraînement", "train/loss"),
+        ("pérdida de validación", "val/loss"), ("precisión de validación", "val/accuracy"),
+        ("потери на валидации", "val/loss"), ("потери на обучении", "train/loss"), ("doğrulama kaybı", "val/loss"),
+        ("mất mát kiểm định", "val/loss"), ("Độ chính xác kiểm tra", "val/accuracy"), ("Loss huấn luyện", "train/loss"),
+        ("accuratezza di validazione", "val/accuracy"), ("دقة التحقق", "val/accuracy"),
     ],
 )  # fmt: skip
 def test_a_name_means_what_its_english_means(name: str, signal: str) -> None:
     assert role_of(name).signal == signal
 
 
-@pytest.mark.parametrize("name", ["loss", "val_loss", "naïve_score", "λ", "verlustig", "temperature"])
+@pytest.mark.parametrize(
+    "name", ["loss", "val_loss", "naïve_score", "λ", "verlustig", "temperature", "d_loss", "stratagem"]
+)
 def test_what_is_not_known_stays(name: str) -> None:
     assert in_english(name) == name
 

@@ -19,15 +19,15 @@ def word_set(text: str) -> frozenset[str]:
 
 
 TRAIN_WORDS = word_set("train training tr trn learn fit trl")
-VAL_WORDS = word_set("""val vali valid validate validation eval evaluation test testing dev heldout tel te vl
-    holdout""")
+VAL_WORDS = word_set("""val vali valid validate validation eval evaluation test testing tst dev heldout tel te
+    vl holdout""")
 # Words around a quantity that do not change what it is.
 FILLER = word_set("""epoch step iter iteration batch avg average mean smoothed inner total global metrics metric
     scalars curr full lm overall running current cur per log the of final set all main x model 0
-    rollout de da do del la el minibatch mini""")
+    rollout minibatch mini""") | (ARTICLES := word_set("de da do del di du la le el"))
 
 # Words that say how often a metric is written; the others may belong to its name ("mean_iou").
-WHEN = word_set("epoch step iter iteration batch metrics metric scalars avg log rollout")
+WHEN = word_set("epoch step iter iteration batch metrics metric scalars avg log rollout") | ARTICLES
 
 # Canonical name -> the word sets (filler removed, sorted) that mean it, in any split.
 PHRASES = {
@@ -84,7 +84,7 @@ LOOKUP = {tuple(sorted(p.split())): name for name, phrases in PHRASES.items() fo
 
 METRICS = {
     "accuracy": (
-        "acc, accuracies, categorical accuracy, sparse categorical accuracy, binary accuracy, acc1, top1, "
+        "acc, accs, accuracies, categorical accuracy, sparse categorical accuracy, binary accuracy, acc1, top1, "
         "acc top1, acc@1, prec@1, top 1 acc, accuracy top 1, top 1 accuracy, top1 acc, accu, masked "
         "accuracy, pixel acc, token accuracy"
     ),
@@ -96,7 +96,7 @@ METRICS = {
     "reward": (
         "ep rew, mean reward, episode reward, averagereturn, 100ep mean reward, 100 episode reward, avg "
         "episode reward, episodic return, episode return mean, cumulative reward, total reward, r, ep "
-        "reward, return, average return, eprewmean, episode return, rewards"
+        "reward, return, average return, eprewmean, episode return, rewards, rwd"
     ),
 }
 RENAMED = {phrase: metric for metric, phrases in METRICS.items() for phrase in phrases.split(", ")}
@@ -165,7 +165,7 @@ def role_of(name: str) -> Role:
     if name.startswith("quant") and (quantized := re.fullmatch(OF_QUANTIZED, name[:200])):
         what = "zero_fraction" if quantized[1] == "zero_frac" else quantized[1]
         return Role(f"quant/{what}/{quantized[2]}", 0)
-    words = words_of(name)
+    words = words_of(name.removeprefix("objective/"))  # as TRL groups what PPO maximizes
     split = split_of(words)
     core = [w for w in words if w not in TRAIN_WORDS and w not in VAL_WORDS]
     if len(core) > 1 and LOSSES.issuperset((core[0], core[-1])):
@@ -216,26 +216,40 @@ TERMS = {
     "step": "步数 步數 步 ステップ 스텝",
     "time": "耗时 用时 耗時 時間 시간",
 }
-# German, French, Spanish, Portuguese, Italian, Russian, Turkish, Indonesian, Polish, Dutch: whole words only, as
-# they are parts of English ones.
+# German, French, Spanish, Portuguese, Italian, Russian, Turkish, Indonesian, Polish, Dutch, Vietnamese, Arabic:
+# whole words only, as they are parts of English ones.
 WHOLE_TERMS = {
-    "train": "entraînement entrenamiento treinamento treino обучение eğitim pelatihan",
-    "val": "validierung validación validacion validação validacao валидация doğrulama validasi walidacja",
-    "test": "тест prueba",
-    "loss": "verlust perte pérdida perdida perda perdita perdua pèrdua потери потеря kayıp kerugian verlies",
-    "error": "erro erreur errore fehler ошибка",
-    "reward": "recompensa récompense belohnung ricompensa награда",
-    "accuracy": "genauigkeit exactitude exactitud precisión acurácia accuratezza точность doğruluk akurasi "
-    "dokładność nauwkeurigheid",
-    "lr": "lernrate",
-    "avg": "durchschnitt moyenne promedio среднее",
-    "epoch": "epoche époque época epoca эпоха epok epoka",
+    "train": "entraînement entrenamiento treinamento treino addestramento обучение обучения обучении обучающей eğitim "
+    "pelatihan huấn_luyện uczenia التدريب",
+    "val": "validierung validación validacion validação validacao validazione валидация валидации валидационной "
+    "doğrulama validasi walidacja walidacji validatie kiểm_định kiểm_tra xác_thực التحقق",
+    "test": "тест тесте теста тестовой prueba الاختبار",
+    "loss": "verlust perte pérdida perdida perda perdita perdua pèrdua потери потерь потеря kayıp kaybı kerugian "
+    "verlies strata mất_mát hàm_mất_mát خسارة الخسارة",
+    "train loss": "trainingsverlust",
+    "val loss": "validierungsverlust",
+    "test loss": "testverlust",
+    "error": "erro erreur errore fehler ошибка ошибки",
+    "train error": "trainingsfehler",
+    "val error": "validierungsfehler",
+    "test error": "testfehler",
+    "reward": "recompensa récompense belohnung ricompensa награда phần_thưởng",
+    "accuracy": "genauigkeit exactitude exactitud précision precisión precisão acurácia accuratezza точность doğruluk "
+    "doğruluğu akurasi dokładność nauwkeurigheid độ_chính_xác دقة الدقة",
+    "train accuracy": "trainingsgenauigkeit",
+    "val accuracy": "validierungsgenauigkeit",
+    "test accuracy": "testgenauigkeit",
+    "lr": "lernrate tốc_độ_học",
+    "avg": "durchschnitt moyenne promedio среднее trung_bình",
+    "epoch": "epoche époque época epoca эпоха epok epoka dönem vòng vòng_lặp حقبة الحقبة",
     "iteration": "itération iteración iteração iterazione итерация",
-    "step": "schritt paso passo шаг",
-    "time": "zeit temps tiempo время",
+    "step": "schritt paso passo шаг adım bước",
+    "time": "zeit temps tiempo tempo время thời_gian",
 }
 WORDS = {word: english for english, words in TERMS.items() for word in words.split()}
-WHOLE_WORDS = {word: english for english, words in WHOLE_TERMS.items() for word in words.split()}
+WHOLE_WORDS = {
+    word.replace("_", " "): english for english, words in WHOLE_TERMS.items() for word in words.split()
+}
 COUNTING_WORDS = tuple(
     form
     for word, english in {**WORDS, **WHOLE_WORDS}.items()
@@ -252,11 +266,12 @@ def any_term() -> re.Pattern[str]:
 
 @cache
 def whole_term() -> re.Pattern[str]:
-    return re.compile(rf"(?<![^\W_])(?:{'|'.join(WHOLE_WORDS)})(?![^\W_])", re.IGNORECASE)
+    words = "|".join(sorted(WHOLE_WORDS, key=len, reverse=True)).replace(" ", "[ _]")
+    return re.compile(rf"(?:(?<![^\W_])[dl]['’])?(?<![^\W_])(?P<word>{words})(?![^\W_])", re.IGNORECASE)
 
 
 @lru_cache(maxsize=4096)
 def in_english(name: str) -> str:
     """The name with the words that are known in English, set apart by blanks; an English one as it is."""
-    name = whole_term().sub(lambda found: WHOLE_WORDS[found[0].lower()], name)
+    name = whole_term().sub(lambda found: WHOLE_WORDS[found["word"].lower().replace("_", " ")], name)
     return name if name.isascii() else any_term().sub(lambda found: f" {WORDS[found[0]]} ", name).strip()

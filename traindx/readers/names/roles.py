@@ -134,7 +134,10 @@ def bare_sides(raw: RawLog) -> dict[str, str]:
     """The roles of columns that name a side and nothing else (`Train`, `Test`), where no loss is named: scores
     where the training one rises between 0 and 1, else losses."""
     names = [n for n in raw.columns if n != raw.axis]
-    sides = {split_of(words_of(n)): n for n in names if {*words_of(n)} <= TRAIN_WORDS | VAL_WORDS}
+    sided = {n: {*words_of(n)} - {"l"} for n in names}  # `trn_L`, `tst_L`
+    sides = {
+        split_of(words_of(n)): n for n, words in sided.items() if words and words <= TRAIN_WORDS | VAL_WORDS
+    }
     losses = [n for n in names if role_of(n).signal in LOSSES]
     if len(losses) == 1 and sides.keys() == {"val"} and role_of(losses[0]).signal == "train/loss":
         if rises_as_share(sides["val"], raw):

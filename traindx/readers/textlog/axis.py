@@ -37,6 +37,21 @@ class Axis(msgspec.Struct):
         index = np.clip(np.searchsorted(self.rows, rows, side="right") - 1, 0, None)
         return self.steps[index]
 
+    def spread(self, rows: Ints) -> Floats:
+        """The steps of lines of which many come between two that count, at even distances: up to the line
+        that follows where the first of them comes before any count, else on from the last one."""
+        place = np.searchsorted(self.rows, rows, side="right")
+        before = bool(place[0] == 0)
+        _, first, group, size = np.unique(place, return_index=True, return_inverse=True, return_counts=True)
+        share = (np.arange(len(rows)) - first[group] + before) / size[group]
+        gaps = np.diff(self.steps)
+        usual = float(median(gaps[gaps > 0])) if (gaps > 0).any() else 1.0
+        gaps = np.where(gaps > 0, gaps, usual)  # the count begins anew, or is printed twice
+        if before:
+            ends = np.append(self.steps, self.steps[-1] + usual)
+            return ends[place] - np.concatenate(([usual], gaps, [usual]))[place] * (1 - share)
+        return self.steps[place - 1] + np.append(gaps, usual)[place - 1] * share
+
 
 def find_axis(shapes: list[Shape], counts: list[Count | None]) -> Axis | None:
     """The axis of the log, or None when no counter goes with anything worth reading."""
@@ -61,8 +76,8 @@ def find_axis(shapes: list[Shape], counts: list[Count | None]) -> Axis | None:
 
 
 def advances(values: Floats) -> bool:
-    """Whether a counter nearly always goes on."""
-    return bool(np.mean(np.diff(values) > 0) > 0.9)
+    """Whether a counter nearly always goes on, or begins again where it began."""
+    return bool(np.mean((np.diff(values) > 0) | (values[1:] == values[0])) > 0.9)
 
 
 def has_own_name(shape: Shape) -> bool:

@@ -136,7 +136,7 @@ class LineReader:
             self.fields.append(Field("step", "counter", 1, whole=True))
             self.spans.append(token.span("steps"))
             self.last_kind, self.shared = "counter", True
-        elif token["numbered"] is not None or token["ordinal"] is not None:
+        elif (token["numbered"] or token["ordinal"] or token["chinese"]) is not None:
             self.numbered(token)
         else:
             self.others.append(token.span())
@@ -208,10 +208,10 @@ class LineReader:
         return key._replace(text=name) if plain else key
 
     def numbered(self, token: re.Match[str]) -> None:
-        """`Epoch-12`, `step #12`, `12th epoch`."""
-        name, rank = counter_of(token["thing"] or token["of"]) or ("step", 1)
+        """`Epoch-12`, `step #12`, `12th epoch`, `第12轮`."""
+        name, rank = counter_of(token["thing"] or token["of"] or token["what"]) or ("step", 1)
         self.fields.append(Field(name, "counter", rank, whole=True))
-        self.spans.append(token.span("count" if token["thing"] else "nth"))
+        self.spans.append(token.span("count" if token["thing"] else "nth" if token["of"] else "place"))
         self.last_kind = "counter"
 
     def field_of(self, key: Key, token: re.Match[str], unit: str, whole: bool) -> Field | None:

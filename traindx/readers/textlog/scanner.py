@@ -17,6 +17,7 @@ from itertools import zip_longest
 from traindx.readers.textlog.events import EventLog
 from traindx.readers.textlog.facts import Facts
 from traindx.readers.textlog.grammar import LONGEST_LINE, Field, Parsed, parse
+from traindx.readers.textlog.kaldi import Kaldi
 from traindx.readers.textlog.keys import Key, metric_name
 from traindx.readers.textlog.lines import Boxes, signature
 from traindx.readers.textlog.records import Records
@@ -67,6 +68,7 @@ class Scanner:
         self.tables = Tables(self.records)
         self.detection = Detection(self.records)
         self.histories = Histories(self.records)
+        self.kaldi = Kaldi(self.records)
         self.events = EventLog(stream, self.dispatch)
         self.facts = Facts()
         self.marks = array("q")
@@ -147,7 +149,7 @@ class Scanner:
             return self.wrapped
         if line.strip() in ("{", "[{"):
             return self.read_braced_object
-        forms = (self.detection, self.boxes, self.tables, self.histories, self.events)
+        forms = (self.detection, self.kaldi, self.boxes, self.tables, self.histories, self.events)
         return next((h for h in (form.claims(line) for form in forms) if h is not None), None)
 
     def remember(self, mark: bytes, handler: Handler | None) -> None:
@@ -320,31 +322,45 @@ class Detection:
 NUMBER = r"(?:[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|[-+]?nan|[-+]?inf)"
 LISTED = rf"\s*{NUMBER}(?:\s*,\s*{NUMBER}){{2,}}\s*,?\s*"
 LINE = re.compile(
-    rf"\s*[\"']?(?P<name>[A-Za-z][\w /.-]{{0,40}}?)[\"']?\s*[:=]?\s*[\[(](?P<values>{LISTED})[\])],?\s*",
+    rf"\s*(?:[\"']?(?P<name>[A-Za-z][\w /.-]{{0,40}}?)[\"']?\s*[:=]?\s*)?[\[(](?P<values>{LISTED})[\])],?\s*",
     re.IGNORECASE,
 )
+NAME_ONLY = re.compile(r"\s*[\"']?(?P<name>[A-Za-z][\w /.-]{0,40}?)[\"']?\s*[:=]\s*")
+CURVE = 10  # values, fewer under a name that means nothing are sizes of layers or results of classes
 
 
 class Histories:
-    """Reads such lines. The values of a list may be those of classes or layers as well: a history is
-    believed only where nothing else in the log reports a metric, and where a name that comes again continues
-    what it had."""
+    """Reads such lines, with the name before the list or on the line above. The values of a list may be those of
+    classes or layers as well: a history is believed only where nothing else in the log reports a metric, and where a
+    name that comes again continues what it had. A name that means nothing counts where no other does."""
 
     def __init__(self, records: Records) -> None:
         self.records = records
         self.values: dict[str, list[float]] = {}
         self.row = 0
+        self.heading = ("", 0)
 
     def claims(self, line: str) -> Callable[[str, int], None] | None:
         found = LINE.fullmatch(line) if "," in line and line.rstrip()[-1:] in "])," else None
-        return self.take if found and evidence(name_of(found)) == 2 else None
+        if found is None:
+            named = NAME_ONLY.fullmatch(line)
+            return self.head if named and evidence(name_of(named)) == 2 else None
+        name, values = name_of(found) if found["name"] else "", values_of(found)
+        curve = len(values) >= CURVE and any(v % 1 for v in values)
+        above = not name and bool(self.heading[0])
+        return self.take if above or (name and (curve or evidence(name) == 2)) else None
+
+    def head(self, line: str, row: int) -> None:
+        named = NAME_ONLY.fullmatch(line)
+        self.heading = (name_of(named), row) if named else ("", 0)
 
     def take(self, line: str, row: int) -> None:
         found = LINE.fullmatch(line)
-        if found is None:
+        above = self.heading[0] if self.heading[1] == row - 1 else ""
+        name = "" if found is None else name_of(found) if found["name"] else above
+        if found is None or not name:
             return
-        name, values = name_of(found), [float(word) for word in found["values"].split(",") if word.strip()]
-        before = self.values.get(name, [])
+        values, before = values_of(found), self.values.get(name, [])
         self.values[name] = values if values[: len(before)] == before else []
         self.row = row
 
@@ -352,13 +368,16 @@ class Histories:
         """Put the histories, value by value, into the records."""
         if any(evidence(field.name) == 2 for fields in self.records.kinds for field in fields):
             return
-        for i, values in enumerate(zip_longest(*self.values.values())):
-            there = [
-                (Field(n, "metric"), v) for n, v in zip(self.values, values, strict=True) if v is not None
-            ]
+        known = {name: values for name, values in self.values.items() if evidence(name) == 2} or self.values
+        for i, values in enumerate(zip_longest(*known.values())):
+            there = [(Field(n, "metric"), v) for n, v in zip(known, values, strict=True) if v is not None]
             fields = (Field("", "counter", 6), *(f for f, _ in there))
             self.records.put(fields, [float(i), *(v for _, v in there)], self.row + i)
 
 
 def name_of(found: re.Match[str]) -> str:
     return metric_name(Key(found["name"].strip(), True, "", ""), "")
+
+
+def values_of(found: re.Match[str]) -> list[float]:
+    return [float(word) for word in found["values"].split(",") if word.strip()]

@@ -7,9 +7,11 @@ from traindx.features.statistics import distinct
 from traindx.readers.names.aliases import role_of
 from traindx.readers.textlog.axis import Axis, intervals
 from traindx.readers.textlog.counting import Count
+from traindx.readers.textlog.grammar import COUNTING
 from traindx.readers.textlog.shapes import Shape
 
 ONE_EACH = 1.5  # rows between two step lines, on average, that a record without a step may have
+MOST_STRETCHES = 0.5  # of those between two step lines, in which losses without a step come
 FEW = 40  # lines with numbers in a text that counts as a pasted snippet
 CLASSES = frozenset({"class", "cls", "category", "label"})
 LEAST = 3  # classes that a table lists
@@ -40,7 +42,33 @@ def select(shapes: list[Shape], counts: list[Count | None], axis: Axis | None) -
             shape.steps = axis.at(shape.rows, late=shape.late)
             rename_duplicates(shape, kept)
             kept.append(shape)
+    if not any(holds_loss(s) for s in kept):
+        for shape in shapes:
+            if shape.steps is None and holds_loss(shape) and comes_throughout(shape, axis):
+                shape.steps = axis.spread(shape.rows)
+                kept.append(shape)
     return by_rank(kept)
+
+
+def holds_loss(shape: Shape) -> bool:
+    """Whether a kind of line reports the loss of the training."""
+    names = (shape.fields[i].name for i in shape.metrics())
+    return not shape.closing and any(role_of(name).signal == "train/loss" for name in names)
+
+
+def comes_throughout(shape: Shape, axis: Axis) -> bool:
+    """Whether a kind of line without a counter comes in most of the stretches between lines with one, and nowhere
+    else: the batches of its epochs."""
+    occupied, _ = intervals(axis.rows, shape.rows)
+    first = int((shape.rows < axis.rows[0]).sum())
+    whole = len(shape) / (occupied or 1)
+    counts = any(f.kind in COUNTING for f in shape.fields)
+    return (
+        shape.side != "val"
+        and not counts
+        and occupied >= MOST_STRETCHES * len(axis.rows)
+        and first <= 2 * whole
+    )
 
 
 def lists_classes(shape: Shape) -> bool:

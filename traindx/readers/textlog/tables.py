@@ -17,7 +17,7 @@ SPLITS = (re.compile(r"\s*[|│┃]\s*"), re.compile(r"\t+|\s{2,}"), re.compile(
 PREFIX = re.compile(r"^(?:\[[^\]]*\d[:/]\d[^\]]*\]|wandb:|[\d\-/:., ]+\s(?:INFO|DEBUG)\S*)\s")
 BAR = re.compile(r":?\s*\d+%(?:\|[^\]]*\]?| [━╸─]+.*)\s*$")  # behind which nothing follows
 VALUE = re.compile(r"(?<![\w-])(?:nan|inf)(?!\w)", re.IGNORECASE)
-DETECTION = {"p": "precision", "r": "recall", "precision": "precision", "recall": "recall"}
+DETECTION = {"p": "precision", "r": "recall", "precision": "precision", "recall": "recall", "f1": "f1"}
 WIDEST = 400  # characters
 FAR = 3  # lines between the headings and the first row
 

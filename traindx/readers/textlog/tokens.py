@@ -52,6 +52,7 @@ TOKEN = re.compile(
     |(?P<version>(?<![\w.])\d+\.\d+\.\d+[\w.+-]*|(?<!\w)0x[0-9a-f]+)
     |(?P<numbered>(?<![\w./\\-])(?P<thing>{NUMBERED})(?:\s?[-\#]\s?|(?<=epoch)|(?<=batch))(?P<count>\d+)(?![\w-]|\.\w))
     |(?P<ordinal>(?<![\w.])(?P<nth>\d+)(?:st|nd|rd|th)\s(?:mini-?)?(?P<of>{NUMBERED})(?!\w))
+    |(?P<chinese>第\s?(?P<place>\d+)(?:\s?/\s?\d+)?\s?个?\s?(?P<what>{NUMBERED}|次迭代|次|回))
     |(?P<ratio>(?<![\w.@#/])(?<!\w-)(?P<part>\d+)(?:\s*/\s*|\sof\s)(?P<whole>\d+)(?![\w/]|\.\d)(?:\s*\(\s*\d+(?:\.\d+)?\s*%\s*\))?)
     |(?P<done>(?:(?<=^)|(?<=[(\[])|(?<=[\])|:]\s)|(?<=\s\s))(?P<steps>\d+)\s\d{{1,3}}%(?=[\s)\]]))
     |(?P<num>(?<![\w.@#])(?<!\w-)(?<!@0\.5:)(?<!@0\.50:)
