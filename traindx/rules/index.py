@@ -134,7 +134,7 @@ ROWS: tuple[tuple[Any, ...], ...] = (
     ('traindx.rules.obj.divergence_outweighs_rewards', 'OBJ006', ('train/loss',), 8, 'medium', '{name} counts {weight:.3g} times in the loss, and {reward} {change}', (), 'steady'),
     ('traindx.rules.obj.opponents_do_not_compete', 'OBJ007', ('train/*',), 9, 'high', '{message}', (), 'steady'),
     ('traindx.rules.obj.divergence_left_out', 'OBJ008', ('train/loss',), 6, 'medium', '{loss} equals {other}, so {name} ({first:.3g} to {last:.3g}) is not part of it', (), 'steady'),
-    ('traindx.rules.obj.answers_leave_reference', 'OBJ009', ('train/kl',), 9, 'high', '{name} has risen to {level:.3g} nats per token, and {reward} fell from its best of {best:.4g} to {now:.4g}', (), 'turning'),
+    ('traindx.rules.obj.answers_leave_reference', 'OBJ009', ('train/kl',), 9, 'high', '{name} has risen to {level:.3g} nats, and {reward} fell from its best of {best:.4g} to {now:.4g} (medians of the last third)', (), 'turning'),
     ('traindx.rules.prc.half_precision_overflows', 'PRC001', ('loss_scale',), 5, 'medium', 'the loss scale was halved {count:.0f} times because gradients overflowed in half precision', ('gradient-norm-explodes', 'loss-not-finite'), 'brief'),
     ('traindx.rules.prc.half_precision_underflows', 'PRC002', ('loss_scale', 'grad_norm'), 10, 'medium', 'the gradient norm is exactly 0 in {share:.0%} of the rows although the loss scale is at its maximum, {scale:g}', ('gradient-is-zero',), 'brief'),
     ('traindx.rules.prc.loss_scale_collapses', 'PRC003', ('loss_scale',), 2, 'high', 'the loss scale fell from {settled:g} to {end:g} and stayed there', ('loss-not-finite', 'gradient-not-finite'), 'brief'),

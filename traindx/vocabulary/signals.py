@@ -266,7 +266,7 @@ HIGHER_FORMS = re.compile(
 )
 # With one of these words a name is no measure, but its spread, its weight, or the time that it took.
 NO_MEASURE = frozenset(
-    {"std", "stddev", "stdev", "var", "variance", "stderr", "time", "seconds"}
+    {"std", "stddev", "stdev", "var", "variance", "stderr", "time", "seconds", "non"}
     | {"weight", "weights", "threshold", "size", "dim"}
 )
 FACTORS = frozenset({"coef", "coeff"})  # of a term of the loss; the Dice coefficient is a measure

@@ -68,6 +68,7 @@ differently (a gap from the first evaluation), noisy labels, grokking (validatio
 Settled by: the best checkpoint plus weight decay, dropout or augmentation. Validation improves.""",
         weights={
             "validation-gap-grows": W(4.0, -2.2), "validation-gap-grows:strong": W(0.5),
+            "validation-gap-grows:test-set": W(-4.0),
             "validation-gap-grows:metric-improves": W(-0.3), "fact:validation-never-improves": W(-1.6),
             "fact:validation-bad-at-once": W(-3.0), "metric-contradicts-loss:overconfidence": W(0.8),
             "model-larger-than-data": W(0.8), "losses-stay-high": W(-2.0), "loss-plateaus:high": W(-0.5),

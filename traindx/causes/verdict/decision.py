@@ -46,7 +46,7 @@ LATE = (
 
 
 LOSS = "the loss"
-INSIDE = ("GRD", "ACT", "WGT")  # rules on gradients, activations and weights: they show why a loss is flat
+INSIDE = ("GRD", "ACT", "WGT", "OBJ")  # rules on gradients, weights, rewards: they show why a loss is flat
 
 
 def decide(
@@ -175,9 +175,10 @@ def wait_if_flat(case: Case, health: Health) -> Decision | None:
     if inside is not None:
         return Decision("inspect", f"{flat_so_far}: {inside.message.rstrip('.')}", 0.6)
     planned = case.run.setup.number("planned_epochs" if case.run.axis == "epoch" else "planned_steps")
-    until = min(case.run.last_step + 2 * span, max(planned or float("inf"), case.run.last_step))
+    until = min(case.run.last_step + 2 * span, planned or float("inf"))
+    late = f". Some runs start late: check again at {unit} {format_step(until)}"
     return Decision(
-        "inspect", f"{flat_so_far}. Some runs start late: check again at {unit} {format_step(until)}", 0.6
+        "inspect", flat_so_far + (late if until > case.run.last_step else ", all that were planned"), 0.6
     )
 
 
@@ -309,13 +310,12 @@ def inspect_doubt(case: Case, health: Health) -> Decision | None:
 def was_better_before(
     curve: Curve,
     *,
-    much: float = threshold(
-        0.1, "of the larger value", basis="convention", source="a tenth more samples are right"
-    ),
+    much: float = threshold(0.1, "of the larger value", basis="convention", source="a tenth more are right"),
+    sure: float = threshold(4.0, "x the noise", basis="theory", source="the best of hundreds is no chance"),
 ) -> bool:
     """Whether a score in the second half of its points was better than it ends, by much of its best."""
     best = float(curve.as_loss[curve.n // 2 :].min())
-    return curve.end - best > much * max(abs(best), abs(curve.end))
+    return curve.end - best > max(much * max(abs(best), abs(curve.end)), sure * curve.noise)
 
 
 def inspect_poor(

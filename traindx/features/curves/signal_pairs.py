@@ -98,6 +98,20 @@ def pairs(features: Features, *, min_points: int) -> list[Pair]:
     return found
 
 
+def tested(features: Features) -> list[Pair]:
+    """Scores of a test set, each with that of the validation set, where both are logged (`val_acc`, `test_acc`)."""
+    found = []
+    for name in features.run.series:
+        words = name.removeprefix("val/").lower().split("_")
+        if not name.startswith("val/") or "test" not in words or direction_of(name) != "higher":
+            continue
+        rest = "_".join("accuracy" if w == "acc" else w for w in words if w != "test")
+        val, test = features.curve(f"val/{rest}"), features.curve(name)
+        if val is not None and test is not None and test.n and val.n > 1:
+            found.append(Pair(val, test, True))
+    return found
+
+
 SCORE_WORDS = ("error", "err", "wer", "cer")  # lower is better, and still a score rather than a loss
 
 

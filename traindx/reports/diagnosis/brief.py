@@ -10,7 +10,16 @@ from traindx.features.shared import Features
 from traindx.reports import labels
 from traindx.reports.digest import ADVICE_PROBABILITY, Advice, Digest
 from traindx.reports.labels import lower_first, name, number, percent, since_onset
-from traindx.vocabulary import Finding, Health, Hypothesis, NextMeasure, Run, RunDiagnosis, Series
+from traindx.vocabulary import (
+    Finding,
+    Health,
+    Hypothesis,
+    NextMeasure,
+    Run,
+    RunDiagnosis,
+    Series,
+    direction_of,
+)
 
 LEADS = 0.35  # probability below which no cause leads: the page then names candidates
 EVEN = 0.5  # a healthy run of which less is known than that is not called fine by its cause
@@ -19,6 +28,7 @@ NOTED, SIGN = 0.05, 2.0  # probability and log-odds from which a finding shows a
 LINE = r"\.py:\d+$"  # of a script
 UNKNOWN_CAUSE = "Cannot tell the cause from this log"
 FACTS = 2
+LOST = 0.25  # of what a validation curve had gained, from which its end alone would mislead
 MORE = 2
 GRAVE = ("critical", "high", "medium")
 TOO_SHORT = "too-short-to-tell"
@@ -256,20 +266,24 @@ def curve_sentences(run: Run, axis: str) -> list[tuple[str, str]]:
 
 
 def course_sentence(signal: str, series: Series, word: str) -> str:
-    """ "train/loss fell from 2.31 (step 0) to 0.12 (step 900)"; nothing for fewer than two values."""
-    finite = [
-        (s, v)
-        for s, v in zip(series.steps.tolist(), series.values.tolist(), strict=True)
-        if math.isfinite(v)
-    ]
+    """ "train/loss fell from 2.31 (step 0) to 0.12 (step 900)"; nothing for fewer than two values. A validation curve
+    that has lost much of what it had gained is described by its best value, too."""
+    pairs = zip(series.steps.tolist(), series.values.tolist(), strict=True)
+    finite = [(step, value) for step, value in pairs if math.isfinite(value)]
     if len(finite) < 2:
         return ""
-    (first, begin), (last, end) = finite[0], finite[-1]
+    begin, end = finite[0][1], finite[-1][1]
     if begin == end and all(v == begin for _, v in finite):
         return f"{name(signal)} stayed at {number(begin)} throughout."
-    ends = f"{number(begin)} ({word} {labels.step(first)}) to {number(end)} ({word} {labels.step(last)})"
+    at = [f"{number(value)} ({word} {labels.step(step)})" for step, value in finite]
+    sign = -1 if direction_of(signal) == "higher" else 1
+    best = min(range(len(finite)), key=lambda i: sign * finite[i][1])
+    gained, lost = abs(finite[best][1] - begin), abs(end - finite[best][1])
+    moved = number(finite[best][1]) != number(begin)
+    if signal.startswith("val/") and moved and lost > LOST * gained:
+        return f"{name(signal)} {'fell' if sign > 0 else 'rose'} from {at[0]} to {at[best]} and ended at {at[-1]}."
     verb = "fell" if end < begin else "rose" if end > begin else "returned"
-    return f"{name(signal)} {verb} from {ends}."
+    return f"{name(signal)} {verb} from {at[0]} to {at[-1]}."
 
 
 def to_do(contents: Digest, without_fixes: bool) -> tuple[Advice | None, tuple[Advice, ...]]:

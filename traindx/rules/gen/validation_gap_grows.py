@@ -3,7 +3,7 @@
 import msgspec
 
 from traindx.features.curves import generalization as curves
-from traindx.features.curves.signal_pairs import differ_in_unit, samples_behind
+from traindx.features.curves.signal_pairs import differ_in_unit, samples_behind, tested
 from traindx.rules.api import Evidence, Features, Iterator, Pair, Run, api, median, np, rule, threshold
 
 
@@ -59,7 +59,8 @@ def validation_gap_grows(
       it (a half, if it fell by a quarter meanwhile) or less (low; medium from a tenth).
     - `wide`: the gap at the end does not close. The validation loss is at least 3 times the training loss
       (medium: 10 times), or the accuracy 0.15 lower (medium: 0.4, or 0.3 in a single evaluation where training
-      is perfect). Within 0.15 of a perfect score, the ratio of the losses stays low.
+      is perfect). Within 0.15 of a perfect score, the ratio of the losses stays low. The scores of a validation and
+      of a test set are compared in the same way.
 
     A gap that grows while validation still improves is no fault and is not reported.
 
@@ -68,8 +69,7 @@ def validation_gap_grows(
 
     ## When it is wrong
     Accuracy may improve while the validation loss rises: the finding is then low (medium if the loss ends worse
-    than it began) and has the aspect `metric-improves`. In grokking and double descent the rise is reversed later.
-    A validation set of a few dozen samples drifts by chance.
+    than it began), aspect `metric-improves`. In grokking and double descent it falls again. A small set drifts.
 
     ## What to try
     Restore the checkpoint of the minimum, or use early stopping. Then add weight decay, dropout or
@@ -98,6 +98,7 @@ def validation_gap_grows(
         signs += [stalled_evidence(p, wide, huge, relative) for p in candidates[:1]]
     if not run.boosted:  # trees fit their samples ever closer, also where validation stays at its best
         far = [p for p in few if not risen or p.val.sign < 0]
+        far += tested(features)
         signs += [wide_gap(features, p, (wide, huge, apart, torn), relative) for p in far]
     yield from sorted(filter(None, signs), key=lambda s: api.SEVERITIES.index(s.severity or "low"))[:1]
 
@@ -309,7 +310,7 @@ def wide_gap(
         onset=float(pair.val.steps[0]), last=float(pair.val.steps[-1]), where=pair.val.name,
         strength=1.0 if grave else 0.5,
         severity="medium" if grave else "low",
-        aspects=("wide", *(["strong"] if grave else [])),
+        aspects=("test-set" if pair.train.name.startswith("val/") else "wide", *(["strong"] if grave else [])),
         message=f"{sentence} {pair.course(part)}",
         points=(pair.val.point(-1, val * pair.val.sign, train * pair.val.sign),),
     )  # fmt: skip

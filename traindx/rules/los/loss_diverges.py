@@ -3,6 +3,7 @@
 from msgspec.structs import replace
 
 from traindx.features.comparisons.rate_sweep import range_test_of
+from traindx.features.curves.generalization import rise_after_low
 from traindx.features.curves.improvements import (
     accuracy_best_at_end,
     curve_improving_meanwhile,
@@ -87,13 +88,11 @@ def loss_diverges(
     in the middle of a spike has not diverged yet: a falling last tenth is not reported.
 
     ## What to try
-    Go back to the last checkpoint before the rise. Check the learning rate and the gradient norm at that
-    step.
+    Go back to the last checkpoint before the rise. Check the learning rate and the gradient norm there.
 
     ## Sources
-    Chowdhery et al. (2022), PaLM, section 5.1 on loss spikes and restarts from a checkpoint,
-    arXiv:2204.02311. Cohen et al. (2021), Gradient descent on neural networks typically occurs at the edge
-    of stability, arXiv:2103.00065.
+    Chowdhery et al. (2022), PaLM (5.1: loss spikes), arXiv:2204.02311. Cohen et al. (2021), Gradient descent on
+    neural networks typically occurs at the edge of stability, arXiv:2103.00065.
     """
     curve = features.needed_curve("objective")
     if jumped_at_seam(run) or range_test_of(run) is not None:
@@ -199,12 +198,14 @@ def wanders(
         3.0, "x the usual change of level", "theory", "3 times the scatter of the levels"
     ),
     early: float = threshold(0.2, "of the run", "convention", "too few levels to know what is usual"),
+    order: float = threshold(0.8, "Kendall's tau", "theory", "5 or more in order: 1 in 120"),
 ) -> bool:
     """Whether both the fall to the lowest levels and the rise above the first one are of the size by which levels
     change all the time. Running means of rewards and losses of hard batches drift so. Rewards and validation losses
-    wander anyway, by up to `share` or twice the `noise`: only a training loss is expected to go down."""
+    wander anyway, by up to `share` or twice the `noise`, unless they rise in order: only a training loss must fall."""
     if curve.name != "train/loss" and end - curve.best < max(share, 2 * noise):
-        return True
+        rise = rise_after_low(curve.as_loss) if curve.name == "val/loss" else None
+        return rise is None or rise.order < order
     if curve.n < 2 * parts:
         return False
     levels = block_medians(curve.as_loss, int(parts))

@@ -9,7 +9,8 @@ from traindx.rules.api import Evidence, Features, Iterator, Run, api, median, np
     min_points=9,
     severity="high",
     persistence="turning",
-    message="{name} has risen to {level:.3g} nats per token, and {reward} fell from its best of {best:.4g} to {now:.4g}",
+    message="{name} has risen to {level:.3g} nats, and {reward} fell from its best of {best:.4g} to {now:.4g} (medians "
+    "of the last third)",
 )
 def answers_leave_reference(
     run: Run,

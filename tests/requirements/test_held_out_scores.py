@@ -1,0 +1,86 @@
+"""What held-out curves and rewards alone show: a test set far below validation, a rise without a training loss, PPO."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.requirements.logs import NOISE, by_slug, said, said_of_text
+from traindx.reports.diagnosis.brief import course_sentence
+from traindx.vocabulary.run import Series
+
+AT = np.arange(30)
+FALLS = 0.4 + 1.9 * np.exp(-AT / 9) + 0.01 * NOISE[:30]
+LEARNS = 0.995 - 0.5 * np.exp(-AT / 6)
+TURNS = np.where(AT < 9, 0.9 + 1.4 * (1 - AT / 9) ** 2, 0.9 + 0.033 * (AT - 9)) * (1 + 0.01 * NOISE[:30])
+
+
+@pytest.mark.parametrize(("test", "leaks"), [(0.5, True), (0.93, False)])
+def test_a_test_set_far_below_validation(tmp_path: Path, test: float, leaks: bool) -> None:
+    tests = LEARNS - (1 - test) * AT / 29
+    each = said(tmp_path, "epoch", 1, loss=FALLS, val_acc=LEARNS, test_acc=tests)
+    rows = [f"epoch {i + 1} loss {FALLS[i]:.4f} val_acc {LEARNS[i]:.4f}" for i in AT]
+    once = said_of_text(tmp_path, "\n".join([*rows, f"Test accuracy: {test}"]))
+    for run in (each, once):
+        assert ("validation-gap-grows" in by_slug(run)) == leaks
+        assert (run.health == "healthy") != leaks
+        assert (run.hypotheses[0].cause == "train-val-leakage") == leaks
+
+
+@pytest.mark.parametrize(
+    ("values", "rises"), [(TURNS, True), (FALLS, False), (0.9 + 0.15 * NOISE[:30] ** 2, False)]
+)
+def test_a_validation_loss_alone_that_rises_in_order(
+    tmp_path: Path, values: np.ndarray, rises: bool
+) -> None:
+    found = by_slug(said(tmp_path, "epoch", 1, val_loss=values))
+    assert ("loss-diverges" in found) == rises
+
+
+def test_the_course_of_a_validation_curve_names_its_best() -> None:
+    turned = Series(np.arange(3.0), np.array([2.0, 0.9, 1.5]))
+    words = "val/loss fell from 2 (epoch 0) to 0.9 (epoch 1) and ended at 1.5 (epoch 2)."
+    assert course_sentence("val/loss", turned, "epoch") == words
+    level = Series(np.arange(3.0), np.array([2.0, 0.9, 0.95]))
+    assert course_sentence("val/loss", level, "epoch") == "val/loss fell from 2 (epoch 0) to 0.95 (epoch 2)."
+
+
+def ppo(folder: Path, reward: np.ndarray, kl: np.ndarray, entropy: np.ndarray) -> str:
+    lines = [
+        str(
+            {
+                "objective/kl": round(float(kl[i]), 3),
+                "objective/entropy": round(float(entropy[i]), 3),
+                "objective/non_score_reward": round(float(-0.05 * kl[i]), 4),
+                "objective/rlhf_reward": round(float(reward[i]), 4),
+                "policy/approxkl_avg": 0.005,
+                "loss/policy_avg": round(float(-0.01 + 0.004 * NOISE[i]), 4),
+                "episode": 64 * (i + 1),
+            }
+        )
+        for i in range(150)
+    ]
+    run = said_of_text(folder, "\n".join(lines))
+    assert not any("non_score" in (f.where or "") for f in run.findings)
+    return run.health
+
+
+def test_what_a_divergence_costs_is_no_reward(tmp_path: Path) -> None:
+    part = np.arange(150) / 150
+    fine = -1 + 3 * (1 - np.exp(-3 * part)) + 0.1 * NOISE[:150]
+    assert ppo(tmp_path, fine, 8 * part, 45 - 10 * part) == "healthy"
+    lost = np.where(part < 0.4, -1 + 5 * part, 1 - 8 * (part - 0.4)) + 0.1 * NOISE[:150]
+    gone = np.where(part < 0.4, 8 * part, 3 + 200 * (part - 0.4) ** 2)
+    assert ppo(tmp_path, lost, gone, np.where(part < 0.4, 45, 0.5)) in ("sick", "failed")
+
+
+@pytest.mark.parametrize(
+    ("planned", "ends"), [(30, ", all that were planned"), (90, "check again at epoch 88")]
+)
+def test_a_flat_run_at_its_end_is_not_asked_to_wait(tmp_path: Path, planned: int, ends: str) -> None:
+    loss = 2.3026 + 0.002 * NOISE[:30]
+    text = "\n".join(f"Epoch {i + 1}/{planned} loss {v:.4f}" for i, v in enumerate(loss))
+    reason = said_of_text(tmp_path, text).decision.reason
+    assert reason.endswith(ends)
