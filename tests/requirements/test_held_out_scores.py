@@ -84,3 +84,23 @@ def test_a_flat_run_at_its_end_is_not_asked_to_wait(tmp_path: Path, planned: int
     text = "\n".join(f"Epoch {i + 1}/{planned} loss {v:.4f}" for i, v in enumerate(loss))
     reason = said_of_text(tmp_path, text).decision.reason
     assert reason.endswith(ends)
+
+
+@pytest.mark.parametrize(("broken", "health"), [(2, "sick"), (None, "healthy")])
+def test_the_loss_of_one_process_may_break(tmp_path: Path, broken: int | None, health: str) -> None:
+    rows = [
+        f"[rank{rank}]: step {i * 10} loss {np.nan if rank == broken and i > 14 else FALLS[i] + 0.01 * rank:.4f} lr 3e-4"
+        for i in AT
+        for rank in range(4)
+    ]
+    run = said_of_text(tmp_path, "\n".join(rows))
+    assert run.health == health
+    assert ("loss-not-finite" in by_slug(run)) == (broken is not None)
+
+
+@pytest.mark.parametrize(
+    ("first", "words"), [(2.294, "guessing among 10 classes"), (1.9, "Use that checkpoint")]
+)
+def test_a_first_evaluation_near_guessing_is_no_checkpoint(tmp_path: Path, first: float, words: str) -> None:
+    run = said(tmp_path, "epoch", 0, train_loss=FALLS, val_loss=first + 0.04 * AT)
+    assert words in run.decision.reason

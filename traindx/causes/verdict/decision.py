@@ -20,7 +20,7 @@ from traindx.causes.verdict.patterns import fired_aspects, pattern
 from traindx.causes.verdict.questions import doubt, is_unanswered, words_only
 from traindx.causes.verdict.range_test import choose_rate
 from traindx.features.curve import Curve
-from traindx.features.curves.chance_level import chance_loss, classes_never_beaten
+from traindx.features.curves.chance_level import GUESSED, KNOWN, chance_loss, classes_never_beaten
 from traindx.features.curves.score_scales import late_median
 from traindx.features.curves.settled_scores import poor_settled_score, score_fallen_back
 from traindx.features.shared import Features
@@ -130,7 +130,7 @@ def stop_overfitted(
         return None
     where = f"{case.run.axis} {format_step(curve.steps[best])}"
     then = "Use that checkpoint"
-    if k := classes_never_beaten(float(low), case.run.setup.classes):
+    if k := classes_never_beaten(float(low), case.run.setup.classes, exact=GUESSED if best else KNOWN):
         then = f"No checkpoint is better than guessing among {k} classes (ln {k} = {chance_loss(k):.4g})"
     why = f"val/loss was lowest at {where} ({low:.4g}) and is {curve.values[-1]:.4g} now. {then}"
     return Decision("stop", why, 0.8 if "strong" in gap else 0.6)

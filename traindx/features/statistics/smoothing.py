@@ -35,10 +35,13 @@ def block_medians(values: Floats, blocks: int) -> Floats:
     return medians
 
 
+CHUNK = 1_000_000  # numbers that are sorted at a time
+
+
 def running_median(values: Floats, window: int) -> Floats:
     """Centred running median of `values[n]` over an odd `window`; the ends use mirrored values.
 
-    Long inputs are done in chunks, so that memory stays at `4096 * window` numbers.
+    Long inputs are done in chunks of `CHUNK` numbers, whatever the window.
     """
     n = len(values)
     window = min(window | 1, (2 * n - 1) | 1)
@@ -50,9 +53,8 @@ def running_median(values: Floats, window: int) -> Floats:
         a, b, c = padded[:-2], padded[1:-1], padded[2:]
         return np.asarray(np.maximum(np.minimum(a, b), np.minimum(np.maximum(a, b), c)))
     view = np.lib.stride_tricks.sliding_window_view(padded, 2 * half + 1)
-    if n <= 4096:
-        return np.asarray(median(view, axis=1))
-    return np.concatenate([median(view[i : i + 4096], axis=1) for i in range(0, n, 4096)])
+    rows = max(1, CHUNK // view.shape[1])
+    return np.concatenate([median(view[i : i + rows], axis=1) for i in range(0, n, rows)])
 
 
 def running_mean(values: Floats, window: int) -> Floats:

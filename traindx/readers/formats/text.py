@@ -181,6 +181,8 @@ def understood(name: str, scanner: Scanner) -> RawLog:
         plan(log, axis)
         log.boundaries = boundaries(scanner, axis)
     log.framework = framework_of(scanner, list(log.columns))
+    if log.framework == "deeplearning4j":  # whose score is the loss
+        log.roles |= {name: "train/loss" for name in log.columns if name.lower() == "score"}
     events = events_of(scanner, kept, axis)
     if axis is not None and log.facts.get("symptoms"):
         events = sorted([*events, *at_seams(log, axis, scanner.facts.seams)], key=lambda found: found[0])

@@ -27,7 +27,10 @@ FILLER = word_set("""epoch step iter iteration batch avg average mean smoothed i
     rollout minibatch mini""") | (ARTICLES := word_set("de da do del di du la le el"))
 
 # Words that say how often a metric is written; the others may belong to its name ("mean_iou").
-WHEN = word_set("epoch step iter iteration batch metrics metric scalars avg log rollout") | ARTICLES
+WHEN = (
+    word_set("epoch step iter iteration batch minibatch mini metrics metric scalars avg log rollout")
+    | ARTICLES
+)
 
 # Canonical name -> the word sets (filler removed, sorted) that mean it, in any split.
 PHRASES = {
@@ -46,7 +49,7 @@ PHRASES = {
     "nan_steps": "nan number iterations, nan iterations, number nan iterations",
     "time/step": (
         "time, time ms, elapsed ms time, elapsed time, dt, time sec, sec, elapsed s time, time s, dt ms, "
-        "batch time, batch_time, timing train, sps time, timing, iter_time, s time it, duration, elapsed "
+        "batch time, batch_time, timing train, sps time, timing, timing s, iter_time, s time it, duration, elapsed "
         "time iteration, elapsed, elapsed s, elapsed sec, elapsed seconds, elapsed ms, elapsed min, elapsed "
         "minutes, each step time, time taken, cost time, time consumed, ms, us, compute time, "
         "batch cost, avg batch cost"
@@ -89,6 +92,7 @@ METRICS = {
         "accuracy, pixel acc, token accuracy"
     ),
     "perplexity": "ppl",
+    "bpd": "bits dim, bits dimension",
     "iou": "io u",
     "error": "err",
     "map50": "map@.5, map@0.5",
@@ -104,7 +108,8 @@ RENAMED = {phrase: metric for metric, phrases in METRICS.items() for phrase in p
 # Columns that count or clock; they are never metrics.
 NOISE = word_set("""eta wall timestamp _timestamp _runtime _step runtime train_wall pid port seed eta_seconds eta_sec
     eta_s seconds_left time_left passed remaining date datetime v_num rank n_parameters total_epochs max_epochs
-    num_epochs n_epochs num_train_epochs max_steps total_iters""") | {"eta seconds"}
+    num_epochs n_epochs num_train_epochs max_steps total_iters train_time/batch train_time/token train_time/sample
+    train_time/epoch""") | {"eta seconds"}
 # Held-out metrics that are never logged on training data.
 HELD_OUT_WORDS = word_set("""map map50 ap ap50 ap75 aps apm apl bleu rouge map5095 map75 bleu4 sacrebleu rouge1 rouge2 rougel
     rougelsum meteor cider chrf mota idf1 hota""")
@@ -156,6 +161,8 @@ def memory_of(words: list[str]) -> str:
 
 
 LOSSES = frozenset({"loss", "losses"})
+# What TRL and verl put before the measures of a policy.
+GROUPED = r"^(?:objective/|actor/(?=entropy|grad_norm|ppo_kl))"
 
 
 def role_of(name: str) -> Role:
@@ -165,7 +172,7 @@ def role_of(name: str) -> Role:
     if name.startswith("quant") and (quantized := re.fullmatch(OF_QUANTIZED, name[:200])):
         what = "zero_fraction" if quantized[1] == "zero_frac" else quantized[1]
         return Role(f"quant/{what}/{quantized[2]}", 0)
-    words = words_of(name.removeprefix("objective/"))  # as TRL groups what PPO maximizes
+    words = words_of(re.sub(GROUPED, "", name[:200]))
     split = split_of(words)
     core = [w for w in words if w not in TRAIN_WORDS and w not in VAL_WORDS]
     if len(core) > 1 and LOSSES.issuperset((core[0], core[-1])):

@@ -42,6 +42,7 @@ LOSS_LIKE = (
     "l1",
     "l2",
     "bpb",
+    "bpd",
     "bpc",
     "perplexity",
     "error",
@@ -283,7 +284,7 @@ def promote(chosen: dict[str, str], raw: RawLog) -> dict[str, str]:
     else:
         splits = ("train", "val")
     measure = ""
-    policy = any("rew" in n or "return" in n for n in chosen)  # its entropy is no loss
+    policy = any("rew" in n or "return" in n or "critic" in n for n in chosen)  # its entropy is no loss
     for split in splits:
         candidates = [n for n in chosen if n.startswith(split + "/") and is_loss_like(n)]
         candidates = [n for n in candidates if not (policy and n.endswith("entropy"))]

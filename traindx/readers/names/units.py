@@ -35,10 +35,10 @@ BYTES = {
 EPOCH_SECONDS, EPOCH_MILLISECONDS = 9e8, 9e11  # since 1970: the year 1998
 HASTE = 0.6  # of the rows from one to the next of which a clock moves
 EACH = frozenset(
-    {"per", "each", "it", "iter", "iteration", "batch"}
+    {"per", "each", "it", "iter", "iteration", "batch", "step", "dt"}
 )  # of one: no clock, however steadily it rises
 RESTARTS = 0.1  # of the rows at which a clock may start again
-FRACTIONS = ("accuracy", "error_rate", "balanced_accuracy")
+FRACTIONS = ("accuracy", "error_rate", "balanced_accuracy", "test_accuracy", "test_acc")
 
 
 def to_canonical_unit(signal: str, part: Series, unit: str, original: str) -> tuple[str, Series] | None:
@@ -50,7 +50,7 @@ def to_canonical_unit(signal: str, part: Series, unit: str, original: str) -> tu
         return signal, scale_series(part, bytes_factor(part.values, unit, original))
     if signal.startswith(SHARES):
         return signal, scale_series(part, 0.01 if unit == "%" or PERCENT.search(original) else 1.0)
-    if signal.startswith("util/") or signal.split("/")[-1] in FRACTIONS:
+    if signal.startswith("util/") or signal.lower().split("/")[-1] in FRACTIONS:
         top = float(np.nanmax(part.values, initial=0.0))
         return signal, scale_series(part, 0.01 if unit == "%" or 1.5 < top <= 100.0 else 1.0)
     return signal, part

@@ -67,6 +67,9 @@ def is_absent(cell: str) -> bool:
     return word in MISSING or word == NULL
 
 
+VALUE_WITHIN = re.compile(r"\w:\s\d")  # `step 0 | loss: 2` before the comma of 2,300
+
+
 @lru_cache(maxsize=8)
 def peek_layout(head: bytes) -> Layout | None:
     """The layout of a table from the first bytes of its file; None where there is no table."""
@@ -115,8 +118,9 @@ def _try(lines: list[str], delimiter: str, comments: list[str]) -> tuple[float, 
     if has_header and delimiter == " " and len(first) > width:
         first = re.sub(SIDE, r"\1_", " ".join(first)).split()
     sentence = len(first) > width if delimiter == " " else len(first) == 1 and " " in first[0].strip()
-    if has_header and (sentence or (len(first) == 1 and width > 2)):
-        return None  # a heading over a table, not its header
+    values = any(VALUE_WITHIN.search(cell) for cell in first)
+    if has_header and (sentence or values or (len(first) == 1 and width > 2)):
+        return None  # a heading over a table, or a line of a log, not its header
     if share < 0.5 or len(text) == width or (text and (not has_header or delimiter == " ")):
         return None
     names = header_names(tuple(first), width) if has_header else _from_comment(comments, delimiter, width)

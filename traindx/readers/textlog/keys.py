@@ -11,7 +11,7 @@ STRONG = re.compile(
 )
 WEAK = re.compile(r"""[\s\[(<#"'*]*$""")
 CUT = re.compile(
-    r"^\s*(?:s|secs?|ms|mins?)\.\s"
+    r"^\s*(?:s|secs?|ms|mins?)\.\s|\b(?:left|remaining|done)\.\s"
     r"|(?<=\w):(?=[A-Za-z_])|[a-z]{5,}\.\s+(?=[A-Z])|[,;|{}\[\]\t•·!?…]|\s{2,}|\s[-–—]{1,3}\s|:\s|:$|=\s?|\s?>{1,3}\s|→|\)\s"
 )
 EDGES = " \t\"'“”‘’`*_-–—>#•~<&+:"
@@ -100,7 +100,9 @@ def key_before(gap: str) -> Key:
             "=" in found[0] and found[0].strip(" ") == found[0] and words[-2].lower() != "time"
         )  # MXNet's `Time cost=`
         titled = words[-1].lower() in TITLED and all(word[0].isupper() for word in words)
-        named = any(mark in words[-1] for mark in "_/") and not role_in(" ".join(words[:-1]))
+        named = any(mark in words[-1] for mark in "_/") and not role_in(
+            " ".join(words[:-1]).replace("_", " ")
+        )
         if (glued and not titled) or named:
             begin += len(text) - len(words[-1])
             words = words[-1:]

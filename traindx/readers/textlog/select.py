@@ -39,7 +39,7 @@ def select(shapes: list[Shape], counts: list[Count | None], axis: Axis | None) -
     ]
     for shape, count in zip(shapes, counts, strict=True):
         if shape.steps is None and shape.metrics() and not shape.closing and belongs(shape, count, axis):
-            shape.steps = axis.at(shape.rows, late=shape.late)
+            shape.steps = axis.at(shape.rows, late=shape.late or comes_first(shape, axis))
             rename_duplicates(shape, kept)
             kept.append(shape)
     if not any(holds_loss(s) for s in kept):
@@ -48,6 +48,11 @@ def select(shapes: list[Shape], counts: list[Count | None], axis: Axis | None) -
                 shape.steps = axis.spread(shape.rows)
                 kept.append(shape)
     return by_rank(kept)
+
+
+def comes_first(shape: Shape, axis: Axis) -> bool:
+    """Whether the lines of a kind come before the line that counts them: the first of all does, and none is last."""
+    return len(shape) > 1 and bool(shape.rows[0] < axis.rows[0] and shape.rows[-1] < axis.rows[-1])
 
 
 def holds_loss(shape: Shape) -> bool:

@@ -35,10 +35,13 @@ class Tables:
         if len(line) > WIDEST:
             return None
         text = body(line)
+        goes_on = in_bars(text) and len(boxes(text)) == len(boxes(self.heading))
+        if goes_on and "" in boxes(text) and "" not in boxes(self.heading):
+            return self.second
         if is_heading(text):
             return self.head
         cells = row_cells(text)
-        if not cells and in_bars(text) and len(boxes(text)) == len(boxes(self.heading)):
+        if not cells and goes_on:
             return self.second
         return self.take if len(cells) >= 2 and self.fields_for(len(cells)) is not None else None
 

@@ -38,6 +38,9 @@ NUMBERED = "|".join(
 GLUED = r"Epoch|Loss|Acc|Accuracy|Step|Val|Validation|Train|Training|Test"
 FILE = r"\.(?:pth?|ckpt|h5|keras|npy|npz|pkl|png|jpe?g|csv|txt|json|log)\b"
 
+# `0,345`, `2,5`, `2,3456`: three digits after another comma are thousands.
+DECIMAL_COMMA = r"(?:0,\d+|\d+,(?:\d{1,2}|\d{4,}))"
+
 TOKEN = re.compile(
     rf"""
     (?P<date>(?<![\w.])(?:
@@ -57,8 +60,10 @@ TOKEN = re.compile(
     |(?P<done>(?:(?<=^)|(?<=[(\[])|(?<=[\])|:]\s)|(?<=\s\s))(?P<steps>\d+)\s\d{{1,3}}%(?=[\s)\]]))
     |(?P<num>(?<![\w.@#])(?<!\w-)(?<!@0\.5:)(?<!@0\.50:)
       (?P<value>(?<![\[(,])\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?(?!,?\d)
-        |[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?|[-+]?(?:nan|inf(?:inity)?)(?!(?u:\w)))(?:(?<=[nNfF])\.0(?!\d)|(?<=\d)f0(?!\w))?
-      (?:(?P<rate>\s?{RATE})(?!\w)|(?P<unit>{UNIT})(?!\w)|(?P<standing>\s{STANDING})(?!\w))?
+        |(?:(?<=[:=])|(?<=[:=]\s))[-+]?{DECIMAL_COMMA}(?![,\d])
+        |[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?|[-+]?(?:nan|inf(?:inity)?)(?=(?:16|32)?(?!(?u:\w))))
+      (?:(?<=[nNfF])(?:\.0(?!\d)|16|32)|(?<=\d)f0(?!\w))?
+      (?:(?P<rate>\s?{RATE})(?!\w)|(?P<unit>{UNIT})(?!\w)|(?P<standing>\s{STANDING})(?![\w/]))?
       (?:(?![\w])(?!\.\d)(?!{FILE})(?!-[a-z0-9])|(?=(?:{GLUED})[\s:=_])))
     """,
     re.VERBOSE | re.IGNORECASE | re.ASCII,

@@ -11,12 +11,14 @@ from collections.abc import Callable
 import numpy as np
 
 from traindx.readers.textlog.grammar import Parsed
+from traindx.readers.textlog.tokens import DECIMAL_COMMA
 from traindx.vocabulary import Floats
 
 HELD = 4000  # texts of numbers kept before they are converted
 
 DIGITS = re.compile(r"\d+", re.ASCII)
 BLANKS = re.compile(r" +")
+DECIMAL = re.compile(rf"[-+]?{DECIMAL_COMMA}")
 PADDED = ("", "[", "(", ":", "|", ",", "\t")  # after these a number is often padded with blanks
 
 
@@ -75,6 +77,7 @@ class Variant:
         self.fields = parsed.fields
         self.stamp = line[slice(*parsed.stamp)] if parsed.stamp else ""
         self.grouped = any("," in line[a:b] for a, b in parsed.spans)  # thousands, as in 12,800
+        self.decimal = False  # as in 0,128
         self.rows = array("q")
         self.texts: list[str] = []
         self.values = array("d")
@@ -121,7 +124,11 @@ class Variant:
             found = seconds(self.stamp, self.texts[::width])
             self.times.frombytes(b"" if found is None else found.tobytes())
             del self.texts[::width]
-        texts = [t.replace(",", "") for t in self.texts] if self.grouped else self.texts
+        if self.grouped:
+            decimal = self.decimal = self.decimal or any(map(DECIMAL.fullmatch, self.texts))
+            texts = [t.replace(",", "." if decimal else "") for t in self.texts]
+        else:
+            texts = self.texts
         self.values.frombytes(np.fromiter(map(float, texts), np.float64, len(texts)).tobytes())
         self.texts.clear()
 

@@ -86,9 +86,8 @@ def loss_not_finite(
 def losses(features: Features) -> Iterator[Curve]:
     """The objective, then every loss, because a part may become NaN before the total does. A reward or a
     score that is not finite only means that there was nothing to average, if a loss is finite."""
-    names = [
-        n for n in features.run.series if "loss" in n.rsplit("/", 1)[-1] and n.startswith(("train/", "val/"))
-    ]
+    sides = ("train/", "val/", "rank/")
+    names = [n for n in features.run.series if "loss" in n.rsplit("/", 1)[-1] and n.startswith(sides)]
     objective = features.objective
     sound = any((c := features.curve(n)) is not None and c.n for n in names)
     if objective is not None and (objective.name in names or not (sound or begins_late(objective))):

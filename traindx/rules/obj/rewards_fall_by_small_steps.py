@@ -10,6 +10,8 @@ OTHERS = {
     "alpha",
 }  # with these, an entropy is not that of a policy
 
+LEVELS = 500  # of a long curve: a running median over a tenth of it would take as long as the training
+
 
 @rule(
     code="OBJ004",
@@ -63,7 +65,8 @@ def rewards_fall_by_small_steps(
     if size is None:
         raise CannotJudge("needs a divergence or the entropy of the policy")
     third = reward.n // 3
-    means = api.running_median(reward.values, max(3, int(part * reward.n)))
+    values = api.block_medians(reward.values, LEVELS) if reward.n > 2 * LEVELS else reward.values
+    means = api.running_median(values, max(3, int(part * len(values))))
     first, last, best = float(means[0]), float(median(reward.values[-third:])), float(means.max())
     fall = first - last
     if fall <= clear * api.difference_noise(reward.values) or best - first > gained * fall:
