@@ -104,3 +104,30 @@ def test_the_loss_of_one_process_may_break(tmp_path: Path, broken: int | None, h
 def test_a_first_evaluation_near_guessing_is_no_checkpoint(tmp_path: Path, first: float, words: str) -> None:
     run = said(tmp_path, "epoch", 0, train_loss=FALLS, val_loss=first + 0.04 * AT)
     assert words in run.decision.reason
+
+
+@pytest.mark.parametrize(("slope", "health"), [(0.0, ("sick",)), (1.0, ("healthy",))])
+def test_preferences_at_the_loss_of_guessing(tmp_path: Path, slope: float, health: tuple[str, ...]) -> None:
+    part, noise = np.arange(80) / 80, NOISE[:80]
+    columns = {
+        "loss": 0.6931 - 0.3 * slope * (1 - np.exp(-4 * part)) + 0.003 * noise,
+        "rewards/accuracies": 0.5 + 0.3 * slope * (1 - np.exp(-4 * part)) + 0.02 * noise,
+        "rewards/margins": 2 * slope * (1 - np.exp(-3 * part)) + 0.001 * noise,
+    }
+    run = said(tmp_path, **columns)
+    assert run.health in health
+    assert ("loss-at-chance" in by_slug(run)) == (slope == 0)
+
+
+@pytest.mark.parametrize("ends", [0.12, 0.004])
+def test_a_divergence_alone_is_no_objective_while_it_rises(tmp_path: Path, ends: float) -> None:
+    run = said(tmp_path, kl=np.linspace(0.02, ends, 200), glen=600 - np.arange(200) / 2)
+    assert not {f.slug for f in run.findings} & {"loss-diverges", "loss-oscillates"}
+    assert any(s.name == "train/kl" for s in run.run.signals)
+
+
+def test_train_val_and_test_next_to_a_loss_are_scores(tmp_path: Path) -> None:
+    run = said(tmp_path, "Epoch:", 1, Loss=FALLS, Train=LEARNS, Val=LEARNS - 0.1, Test=LEARNS - 0.12)
+    assert {"train/loss", "train/score", "val/score", "val/test_score"} <= {s.name for s in run.run.signals}
+    errors = said(tmp_path, "Epoch:", 1, Loss=FALLS, Train=1 - LEARNS, Val=1.1 - LEARNS)
+    assert not any("score" in s.name for s in errors.run.signals)

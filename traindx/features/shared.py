@@ -14,6 +14,7 @@ REWARD = re.compile(r"reward|return|(?<![a-z])(?:ep|mean|avg|min|max)?rews?(?:me
 INTRINSIC = frozenset(
     {"int", "intrinsic", "curiosity", "bonus"}
 )  # what a net earns by exploring, not by the task
+DIVERGENCES = frozenset({"kl", "kld", "kldiv", "mmd"})
 TRAININGS = frozenset({"fold", "folds", "seed", "trial", "subject", "cv"})  # columns that number trainings
 OTHER_LOSS = r"train/.+:\d+_loss"  # a further loss, named after the line that computes it
 EARLY = 0.1  # of the run; an optimizer that comes later is the first one made anew
@@ -159,10 +160,17 @@ class Features(Derived):
                 ]
             # Of the parts of a loss, a divergence that pulls against the rest shows least: it rises as a net
             # learns.
-            known = [n for n in known if not {"kl", "kld", "kldiv", "mmd"} & set(words_of(n))] or known
+            known = [n for n in known if not DIVERGENCES & set(words_of(n))] or known
+            known = [n for n in known if not (words_of(n) == ["kl"] and rises(series[n].values))]
             if known:
                 return max(known, key=lambda n: len(series[n]))
         return None
+
+
+def rises(values: Floats) -> bool:
+    """Whether values end higher than they begin: a divergence that does is a distance from where a policy was."""
+    known = values[np.isfinite(values)]
+    return len(known) > 0 and bool(known[-1] > known[0])
 
 
 def is_counterpart(name: str) -> bool:

@@ -16,7 +16,8 @@ def propose(setup: Setup) -> str:
     steps = setup.number("planned_steps")
     rise = "the first 2 % of the run (at least 100 steps)"
     if steps:
-        rise = f"{max(100.0, 0.02 * steps):,.0f} steps (2 % of the run)"
+        share = max(0.02 * steps, min(100.0, 0.1 * steps))
+        rise = f"{share:,.0f} steps ({share / steps:.0%} of the run)".replace("%", " %")
     return f"let the learning rate rise from 0 to its peak over {rise}"
 
 

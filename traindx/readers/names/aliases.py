@@ -22,7 +22,7 @@ TRAIN_WORDS = word_set("train training tr trn learn fit trl")
 VAL_WORDS = word_set("""val vali valid validate validation eval evaluation test testing tst dev heldout tel te
     vl holdout""")
 # Words around a quantity that do not change what it is.
-FILLER = word_set("""epoch step iter iteration batch avg average mean smoothed inner total global metrics metric
+FILLER = word_set("""epoch step iter iteration batch avg avr average mean smoothed inner total global metrics metric
     scalars curr full lm overall running current cur per log the of final set all main x model 0
     rollout minibatch mini""") | (ARTICLES := word_set("de da do del di du la le el"))
 
@@ -100,7 +100,7 @@ METRICS = {
     "reward": (
         "ep rew, mean reward, episode reward, averagereturn, 100ep mean reward, 100 episode reward, avg "
         "episode reward, episodic return, episode return mean, cumulative reward, total reward, r, ep "
-        "reward, return, average return, eprewmean, episode return, rewards, rwd"
+        "reward, return, average return, eprewmean, episode return, rewards, rwd, ret"
     ),
 }
 RENAMED = {phrase: metric for metric, phrases in METRICS.items() for phrase in phrases.split(", ")}

@@ -132,23 +132,24 @@ def score_is_loss(chosen: Mapping[str, str], raw: RawLog) -> bool:
 
 
 def bare_sides(raw: RawLog) -> dict[str, str]:
-    """The roles of columns that name a side and nothing else (`Train`, `Test`), where no loss is named: scores
-    where the training one rises between 0 and 1, else losses."""
+    """The roles of columns that name a side and nothing else (`Train`, `Test`): scores where the training one rises
+    between 0 and 1, else losses if no loss is named."""
     names = [n for n in raw.columns if n != raw.axis]
     sided = {n: {*words_of(n)} - {"l"} for n in names}  # `trn_L`, `tst_L`
-    sides = {
-        split_of(words_of(n)): n for n, words in sided.items() if words and words <= TRAIN_WORDS | VAL_WORDS
-    }
+    bare = [n for n, words in sided.items() if words and words <= TRAIN_WORDS | VAL_WORDS]
+    sides = {split_of(words_of(n)): n for n in sorted(bare, key=lambda n: "test" not in sided[n])}
     losses = [n for n in names if role_of(n).signal in LOSSES]
     if len(losses) == 1 and sides.keys() == {"val"} and role_of(losses[0]).signal == "train/loss":
         if rises_as_share(sides["val"], raw):
             return {sides["val"]: "val/score"}  # `loss = 2.34  eval = 0.12`
         pair = {"train/loss": losses[0], "val/loss": sides["val"]}  # `loss=2.42  val=1.30`
         return {sides["val"]: "val/loss"} if starts_alike(pair, "val/loss", raw) else {}
-    if not {"train", "val"} <= sides.keys() or losses:
+    scores = {"train", "val"} <= sides.keys() and rises_as_share(sides["train"], raw)
+    if not {"train", "val"} <= sides.keys() or (losses and not scores):
         return bare_total(names) if not losses else {}
-    what = "score" if rises_as_share(sides["train"], raw) else "loss"
-    return {name: f"{side}/{what}" for side, name in sides.items() if side}
+    what = "score" if scores else "loss"
+    tests = {n: f"val/test_{what}" for n in bare if "test" in sided[n]}
+    return tests | {name: f"{side}/{what}" for side, name in sides.items() if side}
 
 
 def rises_as_share(name: str, raw: RawLog) -> bool:

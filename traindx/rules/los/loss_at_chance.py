@@ -120,7 +120,8 @@ def loss_of_answers(features: Features) -> Curve | None:
     """The training loss, else the validation loss, where it may be one cross-entropy: not of agents or players, and
     not logged with three parts or more, whose sum is near ln k by coincidence."""
     curve = features.curve("train/loss") or features.curve("val/loss")
-    if curve is None or features.is_game or features.is_reinforcement:
+    preferences = "margin" in (features.objective_name or "")  # a guess between two answers
+    if curve is None or features.is_game or (features.is_reinforcement and not preferences):
         return None
     split = curve.name.removesuffix("loss")
     parts = sum(n.startswith(split) and "loss" in n and n != curve.name for n in features.run.series)
