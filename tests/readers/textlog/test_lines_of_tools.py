@@ -27,6 +27,20 @@ def test_a_typed_nan_is_one(tmp_path: Path, word: str) -> None:
     assert np.isnan(run.series["train/loss"].values).sum() == 20
 
 
+@pytest.mark.parametrize(
+    ("word", "value"), [("-1.#IND00", np.nan), ("1.#QNAN0", np.nan), ("1.#INF", np.inf)]
+)
+def test_what_c_prints_under_windows(tmp_path: Path, word: str, value: float) -> None:
+    values = [str(v) for v in LOSSES[:20]] + [word] * 20
+    run = run_of(tmp_path, "".join(f"Iter {i}: loss = {v}\n" for i, v in enumerate(values)))
+    assert np.isclose(run.series["train/loss"].values[20:], value, equal_nan=True).all()
+
+
+def test_two_values_of_one_name_are_not_two_measures(tmp_path: Path) -> None:
+    run = run_of(tmp_path, "".join(f"step {i} train/loss {v}/{v + 1}\n" for i, v in enumerate(LOSSES)))
+    assert run.series["train/loss"].values.tolist() == LOSSES
+
+
 @pytest.mark.parametrize("form", ["{:.4f}", "{:.2f}", "{:.3f}"])
 def test_a_comma_before_decimals(tmp_path: Path, form: str) -> None:
     values = [form.format(v) for v in LOSSES]
@@ -69,6 +83,11 @@ def test_a_record_may_begin_with_its_counter(tmp_path: Path) -> None:
         ("step:{i} - actor/entropy:{a} - actor/grad_norm:0.{i}1 - critic/score/mean:{b}\n",
          {"train/entropy", "grad_norm", "train/critic_score_mean"}),
         ("iter {i} Score: {b}\n", {"train/score"}),
+        ("Epoch {i}: train loss/acc {a}/{b}, val loss/acc {a}/{b}\n",
+         {"train/loss", "train/accuracy", "val/loss", "val/accuracy"}),
+        ("Iter {i}: {b} accuracy, {a} loss\n", {"train/loss"}),
+        ("{i} Trn: {a} | Vld: {a}\n", {"train/loss", "val/loss"}),
+        ("epoch {i} tr_loss {a} va_loss {a} va_acc {b}\n", {"train/loss", "val/loss", "val/accuracy"}),
     ],
 )  # fmt: skip
 def test_names_of_tools(tmp_path: Path, line: str, names: set[str]) -> None:

@@ -20,7 +20,7 @@ def word_set(text: str) -> frozenset[str]:
 
 TRAIN_WORDS = word_set("train training tr trn learn fit trl")
 VAL_WORDS = word_set("""val vali valid validate validation eval evaluation test testing tst dev heldout tel te
-    vl holdout""")
+    vl vld va holdout""")
 # Words around a quantity that do not change what it is.
 FILLER = word_set("""epoch step iter iteration batch avg avr average mean smoothed inner total global metrics metric
     scalars curr full lm overall running current cur per log the of final set all main x model 0

@@ -31,6 +31,7 @@ NAME_THEN_COUNT = re.compile(r"(?P<name>.*\w)\s+after")
 UNNAMED_GAP = " \t,:|-–=>)]"  # between the last counter and a value without a name
 COUNTED_THINGS = re.compile(r"\s+(?P<counter>[a-z_]+s)(?=\W)", re.IGNORECASE)
 INDEXED = re.compile(r"(?P<name>\w[\w ./-]*)\[$")  # `loss[12] = 7.49`
+NAMES_OF_TWO = re.compile(r"(?P<side>(?:[A-Za-z]+[ _])?)(?P<one>[A-Za-z]+)/(?P<two>[A-Za-z]+)")
 PAIR = re.compile(r"\d+\s*,\s*\d+\s*\]")  # `[epoch, batch]`
 LEGEND = re.compile(r"\([A-Za-z_, ]+\)")  # `Loss [3, 100](epoch, batch): 1.72`
 GROUP = re.compile(
@@ -112,6 +113,7 @@ class LineReader:
         self.others: list[tuple[int, int]] = []
         self.side = self.key_side = ""
         self.stamp: tuple[int, int] | None = None
+        self.twin = ""  # the name of the second of two values
         self.passed = 0  # characters behind a number that belong to it
         self.last_kind = self.waiting = ""  # `waiting`: a metric's name whose counter comes before its value
         self.named = self.closing = self.shared = (
@@ -148,6 +150,13 @@ class LineReader:
         value = token["value"]
         gap = self.line[max(self.floor, token.start() - REACH) : token.start()]
         key = self.key_of(gap, token)
+        if self.twin and gap.strip() == "/":
+            key = key._replace(text=self.twin, strong=True)
+        pair = NAMES_OF_TWO.fullmatch(key.text) if self.line.startswith("/", token.end("value")) else None
+        self.twin = ""
+        if pair and not role_only(pair["one"]) and evidence(pair["one"]) and evidence(pair["two"]):
+            # `train loss/acc 0.52/0.81`
+            key, self.twin = key._replace(text=pair["side"] + pair["one"]), pair["side"] + pair["two"]
         wordy = value[-1] in "nNfFyY"
         alone = gap.strip() in ("", "(") or (self.shared and not gap.strip(UNNAMED_GAP))
         if wordy and not (key.strong or evidence(key.text) or alone or self.group):
@@ -280,6 +289,7 @@ class LineReader:
             return None
         behind = BEHIND.match(self.line, token.end())
         if behind and evidence(behind[1]) == 2 and self.fields and not bare.strip(",;|:- "):
+            self.passed = behind.end() - token.end()
             return Field(self.side_name("_".join(behind[1].split())), "metric", 0, unit, 1.0, whole)
         if any(f.kind not in COUNTING for f in self.fields) or gap.strip(UNNAMED_GAP):
             return None

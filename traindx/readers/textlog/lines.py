@@ -24,6 +24,7 @@ LONGEST = 1 << 16  # characters kept of one line; the rest of it is passed over
 ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 CURSOR_UP = re.compile(r"\x1b\[\d*A")  # nested progress bars: what follows is another line of the screen
 BACKSPACES = re.compile("\x08+")
+OF_WINDOWS = re.compile(r"1\.#(IND|QNAN|SNAN|INF)\d*")  # how C prints what is not finite there
 BOMS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"\xef\xbb\xbf", "utf-8-sig"))
 
 
@@ -43,6 +44,8 @@ def clean_text(text: str) -> str:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     if "\x08" in text:
         text = BACKSPACES.sub("\n", text)
+    if "1.#" in text:
+        text = OF_WINDOWS.sub(lambda found: "inf" if found[1] == "INF" else "nan", text)
     return text
 
 
