@@ -31,8 +31,10 @@ def test_sides_alone_are_losses_or_scores_by_their_values(sides: tuple[str, str]
     assert set(run.series) == {"train/score", "val/score"}
 
 
-def test_sides_next_to_a_loss_keep_their_names(tmp_path: Path) -> None:
+def test_sides_next_to_a_loss_are_scores_or_keep_their_names(tmp_path: Path) -> None:
     (run,) = traindx.read_all(table(tmp_path, {"loss": FALLS, "train": RISES, "val": RISES}))
+    assert {"train/loss", "train/score", "val/score"} == set(run.series)
+    (run,) = traindx.read_all(table(tmp_path, {"loss": FALLS, "train": FALLS, "val": FALLS}))
     assert {"train/loss", "train", "val"} == set(run.series)
 
 
