@@ -261,9 +261,8 @@ class LineReader:
         if "/" in unit:
             first = unit.split("/")[0]
             again = any(f.name == unit for f in self.fields)
-            return (
-                None if again else Field(self.side_name(unit), "metric", 0, first if first in TIME else "")
-            )
+            rate = Field(self.side_name(unit), "metric", 0, first if first in TIME else "")
+            return None if again else rate
         counted = whole and not unit
         if counted and not self.fields:
             if bare.endswith("[") and PAIR.match(self.line, token.start()):

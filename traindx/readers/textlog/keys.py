@@ -96,13 +96,11 @@ def key_before(gap: str) -> Key:
             words = words[place + 1 :]
             break
     if found and len(words) > 1:
-        glued = (
-            "=" in found[0] and found[0].strip(" ") == found[0] and words[-2].lower() != "time"
-        )  # MXNet's `Time cost=`
+        # But MXNet's `Time cost=` is of two words.
+        glued = "=" in found[0] and found[0].strip(" ") == found[0] and words[-2].lower() != "time"
         titled = words[-1].lower() in TITLED and all(word[0].isupper() for word in words)
-        named = any(mark in words[-1] for mark in "_/") and not role_in(
-            " ".join(words[:-1]).replace("_", " ")
-        )
+        before = " ".join(words[:-1]).replace("_", " ")
+        named = any(mark in words[-1] for mark in "_/") and not role_in(before)
         if (glued and not titled) or named:
             begin += len(text) - len(words[-1])
             words = words[-1:]

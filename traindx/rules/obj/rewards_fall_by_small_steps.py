@@ -64,10 +64,9 @@ def rewards_fall_by_small_steps(
     size = update_size(run, features)
     if size is None:
         raise CannotJudge("needs a divergence or the entropy of the policy")
-    third = reward.n // 3
-    values = api.block_medians(reward.values, LEVELS) if reward.n > 2 * LEVELS else reward.values
-    means = api.running_median(values, max(3, int(part * len(values))))
-    first, last, best = float(means[0]), float(median(reward.values[-third:])), float(means.max())
+    kept = api.block_medians(reward.values, LEVELS) if reward.n > 2 * LEVELS else reward.values
+    means = api.running_median(kept, max(3, int(part * len(kept))))
+    first, last, best = float(means[0]), float(median(reward.values[-(reward.n // 3) :])), float(means.max())
     fall = first - last
     if fall <= clear * api.difference_noise(reward.values) or best - first > gained * fall:
         return
