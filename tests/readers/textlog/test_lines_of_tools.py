@@ -36,6 +36,32 @@ def test_what_c_prints_under_windows(tmp_path: Path, word: str, value: float) ->
     assert np.isclose(run.series["train/loss"].values[20:], value, equal_nan=True).all()
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Train loss {i} {a:.6f} Grad Norm 1.2{i:02d} 1.3s/it\n",
+        "Train loss {i}: {a:9f}\n",
+        "loss {i} {a:.4f}\n",
+    ],
+)
+def test_a_step_between_the_name_and_the_loss(tmp_path: Path, line: str) -> None:
+    text = "".join(line.format(i=10 * i, a=a) for i, a in enumerate(LOSSES))
+    loss = run_of(tmp_path, text).series["train/loss"]
+    assert loss.values.tolist() == LOSSES
+    assert loss.steps.tolist() == [10 * i for i in range(40)]
+
+
+@pytest.mark.parametrize(
+    "line", ["epoch {i} loss {b:.0f} 0.53\n", "loss {b:.0f}, 0.{i}\n", "accuracy {b:.0f} 0.{i}\n"]
+)
+def test_other_pairs_have_no_step(tmp_path: Path, line: str) -> None:
+    text = "".join(line.format(i=i, b=1000 * b) for i, b in enumerate(LOSSES, 1))
+    (series,) = [
+        s for n, s in run_of(tmp_path, text).series.items() if n in ("train/loss", "train/accuracy")
+    ]
+    assert series.values[0] == pytest.approx(1000 * LOSSES[0])
+
+
 def test_two_values_of_one_name_are_not_two_measures(tmp_path: Path) -> None:
     run = run_of(tmp_path, "".join(f"step {i} train/loss {v}/{v + 1}\n" for i, v in enumerate(LOSSES)))
     assert run.series["train/loss"].values.tolist() == LOSSES

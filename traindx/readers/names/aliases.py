@@ -24,7 +24,7 @@ VAL_WORDS = word_set("""val vali valid validate validation eval evaluation test 
 # Words around a quantity that do not change what it is.
 FILLER = word_set("""epoch step iter iteration batch avg avr average mean smoothed inner total global metrics metric
     scalars curr full lm overall running current cur per log the of final set all main x model 0
-    rollout minibatch mini""") | (ARTICLES := word_set("de da do del di du la le el"))
+    rollout minibatch mini nats""") | (ARTICLES := word_set("de da do del di du la le el"))
 
 # Words that say how often a metric is written; the others may belong to its name ("mean_iou").
 WHEN = (

@@ -231,7 +231,7 @@ class LineReader:
         if not key.text or role_only(key.text):
             self.side = role_of_key(key.text) or self.side if key.strong or not unit else self.side
             if not key.text or whole:
-                return self.keyless(gap, token, unit, whole)
+                return self.after_its_step(gap, whole) or self.keyless(gap, token, unit, whole)
         counter = counter_of(key.text)
         if (
             counter
@@ -254,6 +254,14 @@ class LineReader:
             self.lead = slug(key.lead)
         self.named = True
         return Field(sided, "metric", 0, unit or self.unit, scale, whole)
+
+    def after_its_step(self, gap: str, whole: bool) -> Field | None:
+        """The loss of `Train loss 120 0.53` and `Validation loss 120: 0.53`, of which the first number is a step."""
+        first = self.fields[0] if len(self.fields) == 1 else UNNAMED
+        if whole or gap.strip() not in ("", ":") or not first.whole or "loss" not in first.name.lower():
+            return None
+        self.fields[0] = Field("step", "counter", 1, whole=True)
+        return first._replace(whole=False)
 
     def keyless(self, gap: str, token: re.Match[str], unit: str, whole: bool) -> Field | None:
         """A number under no key: a leading counter, a bracketed one, a rate, a mean in brackets."""
