@@ -92,6 +92,11 @@ def spread(leading: float, others: Sequence[float]) -> tuple[float, float] | Non
     return round(min(ranked), 3), round(max(ranked), 3)
 
 
+# Of a score that was computed wrongly, or a loss that was not: it does not show how the model learns.
+NOT_ABOUT_TRAINING = {
+    "healthy": 2.0, "learning-rate-too-high": -1.3, "class-imbalance": -1.2, "fully-masked-labels": -0.8,
+    "wrong-loss": -0.6, "half-precision-range": -0.5, "val-preprocessing-mismatch": -0.5,
+}  # fmt: skip
 # Log-odds of causes by sign ("slug", "slug:aspect" or "fact:name"); those of a finding are multiplied by its strength
 # and gravity.
 TERMS: Mapping[str, Mapping[str, float]] = {
@@ -176,6 +181,9 @@ TERMS: Mapping[str, Mapping[str, float]] = {
     # On the same samples nothing has to generalize.
     "modes-disagree": {"insufficient-regularization": -4.0, "too-little-data": -4.0},
     "metric-constant-or-impossible:zero": {"learning-rate-too-high": 1.2, "half-precision-range": 1.0},
+    # Training went on without the column, or the score was computed wrongly: neither says how the model learns.
+    "metric-constant-or-impossible:uncomputed": NOT_ABOUT_TRAINING,
+    "metric-constant-or-impossible:off-scale": NOT_ABOUT_TRAINING,
     # What is 0 from the first point on was not computed; no step made it so.
     "metric-constant-or-impossible:parts": {"fully-masked-labels": 2.5, "learning-rate-too-high": -2.0},
     "metric-constant-or-impossible:empty": {

@@ -369,6 +369,7 @@ def diverged_for_good(
         1.25, "x the best level", basis="convention", source="a milder rise may pass"
     ),
     far: float = threshold(10.0, "x the first loss", basis="convention", source="few points are enough"),
+    immense: float = threshold(1e3, "x the first loss", basis="convention", source="for two or three points"),
     few: float = threshold(20, "points", basis="convention", source="more show that it lasts"),
     same: float = threshold(
         0.01, "of the first level", basis="convention", source="the noise of two levels"
@@ -386,7 +387,7 @@ def diverged_for_good(
         return False  # what the loss is made of may have changed, or nothing shows that training diverged
     first, last = float(curve.as_loss[0]), float(curve.as_loss[-1])
     if "exploded" in aspects or curve.n < few:
-        return "exploded" in aspects or (curve.n >= 4 and last >= far * first)
+        return "exploded" in aspects or last >= (far if curve.n >= 4 else immense) * first
     if "short" in aspects:  # the smoothed start may be behind the jump
         return curve.end >= visible * first
     return curve.end >= max(curve.start - same * abs(curve.start), visible * curve.best)

@@ -36,6 +36,29 @@ def curve_improving_meanwhile(
     return None
 
 
+def validation_holds(
+    features: Features,
+    curve: Curve,
+    onset: float,
+    *,
+    least: float = threshold(4, "points", "convention", "a level before and one after the rise"),
+    share: float = threshold(0.1, "of the training loss's rise", "convention", "next to nothing"),
+    learned: float = threshold(0.1, "of the level", "convention", "it has something to lose"),
+) -> Curve | None:
+    """The validation loss, if it had fallen and did not follow the rise of the training loss: what changed is how
+    training samples are made (mixed images are switched off near the end), not the network."""
+    other = features.curve("val/loss")
+    if curve.name != "train/loss" or other is None or curve.best <= 0:
+        return None
+    before, after = (other.as_loss[mask] for mask in (other.steps <= onset, other.steps > onset))
+    if min(len(before), len(after)) < least:
+        return None
+    level, now = float(median(before[-int(least) :])), float(median(after[-int(least) :]))
+    risen = (curve.end - curve.best) / curve.best
+    fell = float(before[0]) - level > learned * abs(level)
+    return other if level > 0 and fell and now - level < share * risen * level else None
+
+
 def accuracy_best_at_end(
     features: Features,
     *,

@@ -95,15 +95,20 @@ class Stretch(msgspec.Struct, frozen=True):
 
 def coarsely_printed(rates: Floats) -> bool:
     """Whether the zeros of `rates[n]` may only be small numbers printed with few digits: all rates are fewer
-    than 100 units of 1e-3, 1e-4 ... 1e-8, and the smallest ones a unit or a few. True for nothing but
-    zeros."""
+    than 100 units of 1e-3, 1e-4 ... 1e-8, and the smallest ones a unit or a few. Units of 0.01 and 0.1 are also
+    plain rates, so there the rate has to climb or fall through three values, a unit at a time. True for nothing
+    but zeros."""
     positive = rates[rates > 0]
     if not len(positive):
         return True
     least, most = positive.min(), positive.max()
-    units = [u for u in 10.0 ** -np.arange(3, 9) if most / u < 99.5 and least / u < 3.5]
-    multiples = (positive / unit for unit in units)
-    return any(bool(np.all(np.abs(m - m.round()) < 1e-6)) for m in multiples)
+    for unit in 10.0 ** -np.arange(1, 9):
+        whole = (rates / unit).round()
+        if most / unit >= 99.5 or least / unit >= 3.5 or np.abs(rates / unit - whole).max() >= 1e-6:
+            continue
+        if unit < 5e-3 or (len(np.unique(whole)) > 3 and np.abs(np.diff(whole)).max() <= 1):
+            return True
+    return False
 
 
 def vanishes_at(rates: Floats, share: float) -> int:

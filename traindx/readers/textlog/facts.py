@@ -143,6 +143,9 @@ MOST_FOUND = 2000
 MOST_PROSE = 100
 SUFFIX = {"k": 1e3, "m": 1e6, "b": 1e9}
 
+# What a program prints of early stopping, which is no complaint: `Will train until eval error hasn't decreased in 5 rounds`.
+STOPS = re.compile(r"(?i)(?!.*\?)(?:(?:will )?train(?:ing)? until\b.*\brounds\b|early.?stop|stopping\b|.*\bpatience:? \d+/\d)")
+
 
 class Facts:
     """Candidates with the line they were on; the first of a name in a stretch is the one kept."""
@@ -181,7 +184,8 @@ class Facts:
         """Search a line of prose, or the title of a question, for what its author says is wrong."""
         words = COMMENT.sub("", line)
         titled = row == 1 and line.count(":") < 2 and not re.search(r"[=|]", line)
-        complaints = dict(complaints_in(words)) if titled or PROSE.search(words) else {}
+        prose = (titled or PROSE.search(words)) and not STOPS.match(line)
+        complaints = dict(complaints_in(words)) if prose else {}
         worded = titled or PROSE.search(
             re.sub(r"(?i)\b(?:nan|inf)\b", "0", words)
         )  # not a row of `nan nan nan`

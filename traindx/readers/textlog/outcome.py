@@ -204,12 +204,12 @@ def bar_column(shape: Shape) -> int:
 
 
 def pass_ends(kinds: list[Shape], done: Floats, whole: Floats, named: Floats | None) -> Bools:
-    """Whether each row is the last of its pass: the next one counts less, names another epoch, or
-    is finished like it and reports nothing new (a bar's last line may be printed
-    once without and once with the validation)."""
+    """Whether each row is the last of its pass: the next one counts less, is of a longer bar (a download) after
+    a finished one, names another epoch, or is finished like it and reports nothing new (a bar's last line may be
+    printed once without and once with the validation)."""
     last = np.zeros(len(done), dtype=bool)
     last[-1:] = True
-    last[:-1] = done[1:] < done[:-1]
+    last[:-1] = (done[1:] < done[:-1]) | ((done[:-1] >= whole[:-1]) & (whole[1:] > whole[:-1]))
     if named is not None:
         last[:-1] |= named[1:] != named[:-1]
     for i in np.flatnonzero((done[1:] == done[:-1]) & (done[1:] == whole[1:])):

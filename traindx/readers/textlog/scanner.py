@@ -27,6 +27,7 @@ from traindx.readers.textlog.words import HEADING, evidence, role_of_key
 
 Handler = Callable[[str, int], None]
 
+OF_TOTAL = re.compile(r"\d\s*/\s*\d")  # `Epoch 3/10`: the same again is no further record
 HOLDS_VALUE = re.compile(r"\d|nan|inf", re.IGNORECASE)
 MOST_SIGNATURES = 50_000  # remembered at a time
 MOST_VARIANTS = 20_000  # templates with numbers kept in all
@@ -79,11 +80,14 @@ class Scanner:
     def run(self) -> None:
         """Read the whole stream."""
         get, learn = self.handlers.get, self.learn
-        row = 0
+        row, before = 0, ""
         for row, (line, mark) in self.stream:
             handler = get(mark, learn)
-            if handler is not None:
+            if handler is None:
+                continue
+            if line != before or not OF_TOTAL.search(line):  # else a screen that is redrawn, or another rank
                 handler(line, row)
+            before = line
         self.last_row = max(row, self.last_row)
         self.boxes.flush()
         self.detection.replace_tables()

@@ -90,7 +90,8 @@ def metric_constant_or_impossible(
         raise CannotJudge("needs a loss or a score with finite values")
     for curve in seen:
         if text := describe_impossible(curve, absurd, slack):
-            yield evidence(curve, text, "high", ("impossible",))
+            aspects = ("impossible",) if curve.name.endswith("loss") else ("impossible", "off-scale")
+            yield evidence(curve, text, "high", aspects)
             return
     late = is_late(features, epochs, steps)
     enough = [c for c in seen if c.n >= least or (c.n >= least - 1 and nothing_right(c))]
@@ -111,7 +112,9 @@ def stuck_evidence(
         yield from zeros(features, curve, least)
     if vanishes_at_once(curve, fell):
         text = f"{curve.name} falls to exactly 0 from one point to the next and stays there"
-        yield evidence(curve, text, "high", ("zero",))
+        if other := learns_beyond(features, curve):
+            text += f", although {other} goes on improving: the loss was not computed"
+        yield evidence(curve, text, "low" if other else "high", ("uncomputed" if other else "zero",))
     same = repeats(curve)
     if not same or predictions_change(features, curve) or is_constant_part(features, curve):
         return
@@ -232,6 +235,26 @@ def vanishes_at_once(curve: Curve, fell: float) -> bool:
         return False
     last = int(moving[-1])
     return len(moving) == last + 1 and float(curve.values[last]) > fell * abs(curve.start)
+
+
+def learns_beyond(
+    features: Features,
+    curve: Curve,
+    *,
+    better: float = threshold(0.9, "of the value there", "convention", "a fall that is seen in a plot"),
+) -> str:
+    """The validation loss, or a metric that began with the value of this loss, if it improves after the last value of
+    `curve` that is not 0: a model without a loss does not learn. "" if there is none."""
+    zero = curve.step_at(int(np.flatnonzero(curve.values)[-1]) + 1)
+    split = curve.name.split("/")[0] + "/"
+    for name in ["val/loss", *(n for n in features.run.series if n.startswith(split) and n != curve.name)]:
+        other = features.curve(name)
+        if other is None or other.n < 3 or not (name == "val/loss" or other.values[0] == curve.values[0]):
+            continue
+        after = other.values[other.steps >= zero]
+        if len(after) > 1 and 0 < after[-1] < better * after[0]:
+            return name
+    return ""
 
 
 def nothing_right(curve: Curve) -> bool:

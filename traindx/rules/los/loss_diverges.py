@@ -8,6 +8,7 @@ from traindx.features.curves.improvements import (
     accuracy_best_at_end,
     curve_improving_meanwhile,
     lost_decades,
+    validation_holds,
 )
 from traindx.features.curves.joint_rise import rises_together
 from traindx.rules.api import (
@@ -136,14 +137,17 @@ def rise_evidence(
         grave = "high" if found.severity == "critical" else found.severity
         found = replace(found, severity=grave, aspects=(*found.aspects, "held-out"))
     other = curve_improving_meanwhile(features, curve, found.onset or 0.0)
-    if other is None:
+    steady = validation_holds(features, curve, found.onset or 0.0) if other is None else None
+    if steady is not None:
+        yield replace(contradicted_evidence(found, steady, "stayed where it was"), severity="info")
+    elif other is None:
         yield found
     elif not learns_again(curve, found.onset or 0.0, ending):  # else a term was faded in
         yield contradicted_evidence(found, other)
 
 
-def contradicted_evidence(found: Evidence, other: Curve) -> Evidence:
-    """The evidence of a rise during which another measure improved."""
+def contradicted_evidence(found: Evidence, other: Curve, course: str = "improved meanwhile") -> Evidence:
+    """The evidence of a rise during which another measure improved or did not follow."""
     low, end = found.points
     return replace(
         found,
@@ -151,8 +155,8 @@ def contradicted_evidence(found: Evidence, other: Curve) -> Evidence:
         strength=CONTRADICTED,
         aspects=(*found.aspects, "others-improve"),
         message=f"{low.signal} went from {low.value:.4g} at step {format_step(low.step or 0.0)} to {end.value:.4g} "
-        f"(median at the end), although {other.name} improved meanwhile: its terms, their weights or the task may "
-        "have changed",
+        f"(median at the end), although {other.name} {course}: its terms, their weights, the task or the training "
+        "samples may have changed",
     )
 
 
