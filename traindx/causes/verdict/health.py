@@ -341,7 +341,8 @@ def why_broken(case: Case) -> str | None:
     """Why the run can no longer be used, or None."""
     ended = ending_error(case)
     if ended is not None:
-        return f"{ENDED_BADLY[ended.kind]} ({shorten_message(ended.message)})"
+        why, message = ENDED_BADLY[ended.kind], shorten_message(ended.message)
+        return why if message.lower() in why else f"{why} ({message})"
     grave = any(f.slug == "loss-not-finite" and f.severity == "critical" for f in case.findings)
     if grave and ends_not_finite(case):
         return "the loss is not finite and does not recover"

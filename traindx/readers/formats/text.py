@@ -29,6 +29,7 @@ MOST = 0.5
 LIVED = 200  # lines after an error that only a program that goes on writes: launchers stop within fewer
 LISTED = 50  # lines of one kind that can be part of a listing of code
 BINARY = re.compile(rb"[\x00-\x06\x0e-\x1a\x1c-\x1f]")
+HOLE = re.compile(rb"\x00{16,}")  # of a file that was emptied while it was written, as `clean_text` knows
 METRIC = re.compile(
     rb"(?i)(?:loss|acc|perplexity|ppl|error|reward|\blr\b|epoch|step|iter)[\w'\"/\-)]{0,40}[\s:=|(\[]{1,12}-?(?:\d|nan|inf)"
 )
@@ -54,6 +55,7 @@ def is_text(head: bytes) -> bool:
     is ASCII (a model summary drawn in the box characters of another encoding comes before the log)."""
     if encoding_of(head) == "utf-16":
         return True
+    head = HOLE.sub(b"", head)
     odd = len(BINARY.findall(head))
     broken = head.decode("utf-8", errors="replace").count("\ufffd")
     return odd <= 0.01 * len(head) + 1 and (broken <= 0.1 * len(head) or METRIC.search(head) is not None)

@@ -67,7 +67,6 @@ SINGLES: tuple[tuple[EventKind, str, re.Pattern[str]], ...] = (
             r"Check failed:",
             r"bus error",
             r"killed by signal",
-            r"^terminate called after throwing",
             r"watchdog (?:caught collective operation timeout|got stuck for \d)",
             r"device-side assert triggered",
             r"Assertion [`'].{1,150}['`] failed",
@@ -151,6 +150,8 @@ class EventLog:
             return self.traceback
         if CHAIN.match(line.strip()):
             return self.chained
+        if line.startswith("terminate called after throwing"):
+            return self.thrown
         if CODE.search(line) and "Assertion `" not in line:
             return None
         for kind, code, pattern in SINGLES:
@@ -194,6 +195,16 @@ class EventLog:
         elif len(self.bursts) < MOST_EVENTS:
             self.bursts.append([row, row, 1])
         self.burst_text = " ".join(line.split())[:MESSAGE]
+
+    def thrown(self, line: str, row: int) -> None:
+        """C++ names the class of an exception, and says in the next line what it is."""
+        number, (follow, _) = next(self.stream, (row, ("", b"")))
+        text = follow.strip()
+        if text.startswith("what():"):
+            line = text.removeprefix("what():").strip()
+        self.add(row, kind_of_error(line), line)
+        if text and text.removeprefix("what():").strip() != line:
+            self.give_back(follow, number)
 
     def chained(self, line: str, row: int) -> None:
         """The next traceback is of an error that came while the one before was handled."""

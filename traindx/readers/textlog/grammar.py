@@ -217,10 +217,10 @@ class LineReader:
         return key._replace(text=name) if plain else key
 
     def numbered(self, token: re.Match[str]) -> None:
-        """`Epoch-12`, `step #12`, `12th epoch`, `第12轮`."""
-        name, rank = counter_of(token["thing"] or token["of"] or token["what"]) or ("step", 1)
+        """`Epoch-12`, `step #12`, `12th epoch`, `12epoch`, `第12轮`."""
+        name, rank = counter_of(token["thing"] or token["of"] or token["glued"] or token["what"]) or ("step", 1)
         self.fields.append(Field(name, "counter", rank, whole=True))
-        self.spans.append(token.span("count" if token["thing"] else "nth" if token["of"] else "place"))
+        self.spans.append(token.span("count" if token["thing"] else "place" if token["what"] else "nth"))
         self.last_kind = "counter"
 
     def field_of(self, key: Key, token: re.Match[str], unit: str, whole: bool) -> Field | None:
@@ -277,6 +277,8 @@ class LineReader:
                 return UNNAMED
             if token.start() - self.start < 24 and bare in LEADS:
                 return UNNAMED if follows in ENDS else None
+            if role_only(bare) and follows in (",", ":") and not gap[: len(gap) - len(bare) - 1].strip():
+                return UNNAMED  # `Train 3, loss: 0.5`
             if self.stamp and bare.endswith("] ["):  # clu's `x.py:48] [9] a=1`
                 return UNNAMED if self.line.startswith("] ", token.end()) else None
         if counted and bare in ("][", "] [", "[") and self.last_kind in ("counter", "within", "total"):

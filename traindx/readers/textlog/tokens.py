@@ -53,8 +53,9 @@ TOKEN = re.compile(
       |(?<![\w.])\d+\s?m(?:in)?[\s:]*\d+(?:\.\d+)?\s?s(?!\w)|(?<![\w.])\d+\s+days?(?!\w)
       |(?:(?<={MONTH}\s)|(?<={MONTH}\s\s))\d{{1,2}}(?=,?\s+(?:\d{{4}},?\s+)?\d{{1,2}}:\d\d))
     |(?P<version>(?<![\w.])\d+\.\d+\.\d+[\w.+-]*|(?<!\w)0x[0-9a-f]+)
-    |(?P<numbered>(?<![\w./\\-])(?P<thing>{NUMBERED})(?:\s?[-\#]\s?|(?<=epoch)|(?<=batch))(?P<count>\d+)(?![\w-]|\.\w))
-    |(?P<ordinal>(?<![\w.])(?P<nth>\d+)(?:st|nd|rd|th)\s(?:mini-?)?(?P<of>{NUMBERED})(?!\w))
+    |(?P<numbered>(?<![\w./\\-])(?P<thing>{NUMBERED})(?:\s?[-\#]\s?|(?<=epoch)|(?<=batch)|(?<=iter)|(?<=iteration))(?P<count>\d+)(?![\w-]|\.\w))
+    |(?P<ordinal>(?<![\w.])(?P<nth>\d+)(?:(?:st|nd|rd|th)\s(?:mini-?)?(?P<of>{NUMBERED})(?!\w)
+      |(?P<glued>epoch|iter(?:ation)?|step|round)(?![\w/])))
     |(?P<chinese>第\s?(?P<place>\d+)(?:\s?/\s?\d+)?\s?个?\s?(?P<what>{NUMBERED}|次迭代|次|回))
     |(?P<ratio>(?<![\w.@#/])(?<!\w-)(?P<part>\d+)(?:\s*/\s*|\sof\s)(?P<whole>\d+)(?![\w/]|\.\d)(?:\s*\(\s*\d+(?:\.\d+)?\s*%\s*\))?)
     |(?P<done>(?:(?<=^)|(?<=[(\[])|(?<=[\])|:]\s)|(?<=\s\s))(?P<steps>\d+)\s\d{{1,3}}%(?=[\s)\]]))
@@ -90,6 +91,7 @@ SCALE = {"k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12, "b": 1e9}
 POWERS = (("b", 0), ("k", 10), ("m", 20), ("g", 30), ("t", 40))
 MEMORY = {"bytes": 1.0} | {letter + tail: 2.0**power for letter, power in POWERS for tail in ("", "b", "ib")}
 TIME = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
+TIMED = re.compile(r"time|elapsed|duration", re.IGNORECASE)
 MEMORY_WORDS = ("mem", "ram", "vram", "alloc", "reserved", "rss", "cache")
 
 
@@ -115,8 +117,10 @@ def short_unit(unit: str) -> str:
 def scale_of(key: str, unit: str) -> tuple[float, str]:
     """What a glued unit letter does to the value, and the unit that remains.
 
-    `15.2k` of a loss is 15200; `5.05G` and `2996M` of a memory keep their number and unit."""
+    `15.2k` of a loss is 15200; `5.05G` and `2996M` of a memory keep their number and unit; `1.35m` of a time is minutes."""
     low = unit.lower()
+    if unit == "m" and TIMED.search(key):
+        return 1.0, "min"
     if low in SCALE and len(low) == 1:
         if any(word in key.lower() for word in MEMORY_WORDS):
             return 1.0, unit.upper()

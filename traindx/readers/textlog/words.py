@@ -12,10 +12,10 @@ RANKED = (
     total_num_steps env_steps totalenvsteps total_env_steps timestepssofar totalenvinteracts global_iter
     optimizer_step num_env_steps trainer/global_step time/total_timesteps total_steps_done steps_so_far""",
     """step steps iteration iterations iter iters it itr update updates nupdates n_updates n_iter cur_iter cur_step
-    current_step current_iter step_num timestep iter_num niter time/iterations stp itrs ite iterno batch_step
+    current_step current_iter snapshot step_num timestep iter_num niter time/iterations stp itrs ite iterno batch_step
     num_steps n_steps up""",
     "batch batches minibatch mini-batch batch_idx batch_index idx i mb bat tick",
-    "epoch epochs ep epoch_num n_epoch cur_epoch current_epoch e epo",
+    "epoch epochs ep pass epoch_num n_epoch cur_epoch current_epoch e epo",
     "episode episodes num_episodes round trial generation gen eps_num time/episodes",
     "samples tokens images examples frames kimg consumed_samples consumed_tokens num_samples",
 )
@@ -77,7 +77,7 @@ def counter_of(key: str) -> tuple[str, int] | None:
     found = re.search(r"(?:\bat|\bafter|@)\s+(\w+)$", plain)
     if found and COUNTERS.get(found[1], 9) < 5:
         plain = found[1]
-    joined = re.sub(r"\s+", "_", plain)
+    joined = re.sub(r"(?<=\w)_(?:index|idx|number|nr|id)$", "", re.sub(r"\s+", "_", plain))
     if joined in COUNTERS:
         return joined, COUNTERS[joined]
     bare = re.sub(r"[\s_]+", "_", ROLE_IN_KEY.sub("", plain)).strip("_-/ .")

@@ -50,12 +50,14 @@ def out_of_memory(
     survived = event.step is not None and last is not None and last > event.step
     begun = max((len(series) for series in run.series.values()), default=0)
     late = ("late",) if not survived and begun >= many else ()
+    bare = event.message.lower().strip(" .") == "out of memory"
     yield Evidence(
         onset=event.step if event.step is not None else last,
         last=last,
         where=event.place or None,
         severity="high" if survived else "critical",
         aspects=("survived",) if survived else ("ended", *late),
+        message="the run ran out of memory" if bare else None,
         values={"what": shorten(event.message, int(shown), placeholder=" …")},
         points=(EvidencePoint("event:out-of-memory", event.step, float(len(events)), 0.0, "times"),),
     )
