@@ -135,9 +135,10 @@ def validate(scene: Scene) -> Recommendation | None:
         )
     if not scene.has("validation-missing") or scene.leading != "healthy":
         return None  # where there is a fault, this would not change it
+    often = "after each epoch" if scene.run.axis == "epoch" else "every 100 to 500 steps"
     return Recommendation(
         "validation",
-        "Add a validation set and evaluate it every 100 to 500 steps.",
+        f"Add a validation set and evaluate it {often}.",
         "the log has no validation, so it can show neither overfitting nor leakage",
     )
 

@@ -347,11 +347,21 @@ def inspect_poor(
     return Decision("inspect", f"{stopped}, a poor score{rest}", 0.5)
 
 
-def go_on_watching(case: Case, health: Health) -> Decision | None:
+def go_on_watching(
+    case: Case,
+    health: Health,
+    *,
+    sure: float = threshold(0.9, "P(healthy)", basis="convention", source="one in ten would be wrong"),
+) -> Decision | None:
     if health != "watch" or not case.findings:
         return None
     grave = leading_finding(case)
-    if grave is not None and grave.severity in ("critical", "high", "medium") and case.shape not in LATE:
+    # A validation that has stopped improving does not begin to with more steps.
+    serious = grave is not None and (
+        grave.severity in ("critical", "high", "medium")
+        or (grave.slug == "validation-gap-grows" and case.healthy < sure)
+    )
+    if grave is not None and serious and case.shape not in LATE:
         return Decision("inspect", f"check this before going on: {grave.message}", 0.5)
     seen = grave or case.findings[0]
     return Decision("continue", seen.message, max(case.healthy, 0.5))

@@ -12,6 +12,7 @@ from traindx.reports.text_page import Page, Span
 from traindx.vocabulary import Document, Finding, Run, RunDiagnosis, Series
 
 PLOT_ROWS = 6
+ROWS = 12  # runs of a summary; more that are fine, or too short to judge, are only counted
 SCREENS = 2  # runs of several that get a screen in addition to their row
 COURSE = 3  # points that show a course
 
@@ -35,7 +36,7 @@ def render(
     if not document.runs:
         page.row("No runs were found.")
     if several:
-        summary(page, document)
+        summary(page, document, full)
     drawn = {id(diagnosis): run for diagnosis, run in zip(document.runs, curves, strict=True)}
     for diagnosis in detailed_runs(document, full):
         run = drawn[id(diagnosis)]
@@ -136,15 +137,16 @@ def write_rest(page: Page, document: Document) -> None:
     page.flow(f"More with --full: {', '.join(left) or 'how the log was read'}.", indent=1, style="dim")
 
 
-def summary(page: Page, document: Document) -> None:
-    """One row for each run, worst health first."""
+def summary(page: Page, document: Document, full: bool) -> None:
+    """One row for each run, worst health first. Of many runs, those without a finding are counted."""
     from traindx.features.comparisons.runs import without_common_folder  # only where there are several
 
     names = without_common_folder([d.run.id for d in document.runs])
     judged = zip(document.runs, names, strict=True)
     order = sorted(judged, key=lambda pair: (cannot_tell(pair[0]), -labels.HEALTH_RANK[pair[0].health]))
+    faulty = [i for i, (d, _) in enumerate(order, 1) if any(f.severity != "info" for f in d.findings)]
     rows = []
-    for d, short in order:
+    for d, short in order[: len(order) if full else max([ROWS, *faulty])]:
         seen, _ = grouped_findings(d.findings)
         main = seen[0].finding if seen else None
         silent = "cannot tell" if cannot_tell(d) else "no fault found"
@@ -152,8 +154,10 @@ def summary(page: Page, document: Document) -> None:
         decision = labels.decision_line(d.decision)
         rows.append([Span(labels.HEALTH_WORDS[d.health], d.health), Span(labels.name(short)), Span(f"{d.run.steps:,}"),
                      Span(labels.clean(shown, 90)), Span(decision)])  # fmt: skip
-    page.row(Span(labels.plural(len(rows), "run"), "bold"))
+    page.row(Span(labels.plural(len(order), "run"), "bold"))
     page.table(("health", "run", "points", "first finding", "decision"), rows, flexible=1)
+    if rest := len(order) - len(rows):
+        page.flow(f"and {rest} more without a finding (each with --full)", style="dim")
 
 
 def verdict(page: Page, diagnosis: RunDiagnosis, first: Brief, subject: str) -> None:
