@@ -370,7 +370,9 @@ def diverged_for_good(
         1.25, "x the best level", basis="convention", source="a milder rise may pass"
     ),
     far: float = threshold(10.0, "x the first loss", basis="convention", source="few points are enough"),
-    immense: float = threshold(1e3, "x the first loss", basis="convention", source="for two or three points"),
+    immense: float = threshold(
+        1e3, "x the first loss", basis="convention", source="for two or three points"
+    ),
     few: float = threshold(20, "points", basis="convention", source="more show that it lasts"),
     same: float = threshold(
         0.01, "of the first level", basis="convention", source="the noise of two levels"

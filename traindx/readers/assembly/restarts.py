@@ -75,7 +75,10 @@ def find_cuts(raw: RawLog, loss: RawColumn | None) -> list[Cut]:
     resumed, begin, begun, before = 0, 0, 0, 0
     for jump, nxt in zip(jumps, [*jumps, len(steps)][1:], strict=True):
         place, step = f"row {int(rows[jump]) + 1}", float(steps[jump])
-        if nxt == jump + 1 and reference.values[jump] in reference.values[before:jump][steps[before:jump] == step]:
+        if (
+            nxt == jump + 1
+            and reference.values[jump] in reference.values[before:jump][steps[before:jump] == step]
+        ):
             continue  # `Best iteration: [25] eval-auc:0.81`: a row that is printed again
         back = is_back(steps[begin], steps[before:jump], step)
         levels = (

@@ -144,7 +144,9 @@ MOST_PROSE = 100
 SUFFIX = {"k": 1e3, "m": 1e6, "b": 1e9}
 
 # What a program prints of early stopping, which is no complaint: `Will train until eval error hasn't decreased in 5 rounds`.
-STOPS = re.compile(r"(?i)(?!.*\?)(?:(?:will )?train(?:ing)? until\b.*\brounds\b|early.?stop|stopping\b|.*\bpatience:? \d+/\d)")
+STOPS = re.compile(
+    r"(?i)(?!.*\?)(?:(?:will )?train(?:ing)? until\b.*\brounds\b|early.?stop|stopping\b|.*\bpatience:? \d+/\d)"
+)
 
 
 class Facts:
