@@ -94,7 +94,7 @@ def spread(leading: float, others: Sequence[float]) -> tuple[float, float] | Non
 
 # Of a score that was computed wrongly, or a loss that was not: it does not show how the model learns.
 NOT_ABOUT_TRAINING = {
-    "healthy": 2.0, "learning-rate-too-high": -1.3, "class-imbalance": -1.2, "fully-masked-labels": -0.8,
+    "healthy": 1.2, "learning-rate-too-high": -1.3, "class-imbalance": -1.2, "fully-masked-labels": -0.8,
     "wrong-loss": -0.6, "half-precision-range": -0.5, "val-preprocessing-mismatch": -0.5,
 }  # fmt: skip
 # Log-odds of causes by sign ("slug", "slug:aspect" or "fact:name"); those of a finding are multiplied by its strength

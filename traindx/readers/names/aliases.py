@@ -40,7 +40,7 @@ PHRASES = {
     ),
     "grad_norm": (
         "grad norm, gnorm, gradnorm, gradient norm, norm, grad norms, gradients norm, norm grad, grad l2, "
-        "norm unclipped grad, grad 2.0 norm, 2.0 norm grad, grad raw norm, gn, g norm"
+        "norm unclipped grad, grad 2.0 norm, 2.0 norm grad, grad raw norm, gn, g norm, grdn"
     ),
     "loss_scale": (
         "loss scale, grad scale, scaler scale, lscale, amp scale, scale loss, grad scaler, fp16 grad scale"
@@ -52,11 +52,11 @@ PHRASES = {
         "batch time, batch_time, timing train, sps time, timing, timing s, iter_time, s time it, duration, elapsed "
         "time iteration, elapsed, elapsed s, elapsed sec, elapsed seconds, elapsed ms, elapsed min, elapsed "
         "minutes, each step time, time taken, cost time, time consumed, ms, us, compute time, "
-        "batch cost, avg batch cost"
+        "batch cost, avg batch cost, updt s"
     ),
     "time/data": (
         "data time, data, time data, dataload time, data loading time, data wait, data ms time, reader cost, "
-        "avg reader cost, data cost"
+        "avg reader cost, data cost, data s"
     ),
     "time/forward": "forward time, fwd time, forward",
     "time/backward": "backward time, bwd time, backward",

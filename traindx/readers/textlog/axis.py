@@ -4,7 +4,7 @@ import msgspec
 import numpy as np
 
 from traindx.features.statistics import distinct, median
-from traindx.readers.textlog.counting import Count
+from traindx.readers.textlog.counting import Count, epoch_column, is_whole
 from traindx.readers.textlog.grammar import is_loose
 from traindx.readers.textlog.shapes import Shape
 from traindx.vocabulary import Floats, Ints
@@ -114,6 +114,10 @@ def axis_of(label: str, shapes: list[Shape], counts: list[Count | None]) -> Axis
     rows, steps = merge_kinds([largest])
     joined, beside = [largest], []
     for shape, count in pairs:
+        # `step:1K epch:2.53` after `step:800 epch:2.02`: the step is rounded, so fractions of epochs count on.
+        column = epoch_column(shape) if label == "epoch" != count.label else None
+        if column is not None and not is_whole(shape.data[:, column]):
+            count = Count(label, "epoch", shape.data[:, column], rank=3)
         if shape is largest[0] or (count.label != label and not comparable(count, largest[1])):
             continue
         if of_other_length(count, largest[1]):

@@ -45,8 +45,10 @@ class EpochLine(NamedTuple):
 
 
 def epoch_column(shape: Shape) -> int | None:
-    """The field that counts epochs; of two nameless counters (`[0/300][0/1251]`) the first."""
+    """The field that counts epochs, spelled out where `ep` counts episodes; of two nameless counters
+    (`[0/300][0/1251]`) the first."""
     named = [i for i, f in enumerate(shape.fields) if f.kind == "counter" and f.rank == 3]
+    named.sort(key=lambda i: len(shape.fields[i].name) < 3)
     loose = [i for i, f in enumerate(shape.fields) if f.kind == "within"]
     return named[0] if named else (loose[0] if len(loose) > 1 else None)
 

@@ -20,7 +20,7 @@ LONGEST_BAR = 2000  # characters of a line that may hold a progress bar and a di
 APART = frozenset(("|", ",", ";", "-", "(", "["))
 AT_END = re.compile(r"\s*(?:[|,;)\]]|$)")
 LINE_UNIT = re.compile(r"\b(?:time|memory)\s*\((ms|s|MB|GB|MiB|GiB)\)\s*\|", re.IGNORECASE)
-FRACTIONS = frozenset(("epoch", "epochs", "kimg"))  # counters that may be printed as fractions
+FRACTIONS = frozenset(("epoch", "epochs", "epch", "kimg"))  # counters that may be printed as fractions
 BAR_THEN_DICT = re.compile(r"^.*?(?:it/s|s/it|\?it)[^{]*\](?=\s*\{)")
 # A counter between a name and its value: `loss at step 12: 7.49`, `loss (step 12): 7.49`, `loss after 12
 # steps: 7.49`.

@@ -15,7 +15,7 @@ RANKED = (
     current_step current_iter snapshot step_num timestep iter_num niter time/iterations stp itrs ite iterno batch_step
     num_steps n_steps up""",
     "batch batches minibatch mini-batch batch_idx batch_index idx i mb bat tick",
-    "epoch epochs ep pass epoch_num n_epoch cur_epoch current_epoch e epo",
+    "epoch epochs ep pass epch epoch_num n_epoch cur_epoch current_epoch e epo",
     "episode episodes num_episodes round trial generation gen eps_num time/episodes",
     "samples tokens images examples frames kimg consumed_samples consumed_tokens num_samples",
 )
