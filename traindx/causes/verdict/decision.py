@@ -95,12 +95,8 @@ def stop_without_rate(case: Case, health: Health) -> Decision | None:
 
 def stop_unmoved(case: Case, health: Health) -> Decision | None:
     """A loss that is the same in every digit."""
-    curve = case.features.objective
-    if (
-        "never-moved" not in case.aspects.get("loss-flat-from-start", frozenset())
-        or curve is None
-        or curve.sign < 0
-    ):
+    curve, aspects = case.features.objective, case.aspects.get("loss-flat-from-start", frozenset())
+    if "never-moved" not in aspects or curve is None or curve.sign < 0:
         return None
     return Decision("stop", "the loss is the same in every digit, so the model does not learn at all", 0.85)
 
@@ -347,20 +343,12 @@ def inspect_poor(
     return Decision("inspect", f"{stopped}, a poor score{rest}", 0.5)
 
 
-def go_on_watching(
-    case: Case,
-    health: Health,
-    *,
-    sure: float = threshold(0.9, "P(healthy)", basis="convention", source="one in ten would be wrong"),
-) -> Decision | None:
+def go_on_watching(case: Case, health: Health) -> Decision | None:
     if health != "watch" or not case.findings:
         return None
     grave = leading_finding(case)
-    # A validation that has stopped improving does not begin to with more steps.
-    serious = grave is not None and (
-        grave.severity in ("critical", "high", "medium")
-        or (grave.slug == "validation-gap-grows" and case.healthy < sure)
-    )
+    stalled = grave is not None and grave.slug == "validation-gap-grows"  # more steps do not help it
+    serious = grave is not None and (stalled or grave.severity in ("critical", "high", "medium"))
     if grave is not None and serious and case.shape not in LATE:
         return Decision("inspect", f"check this before going on: {grave.message}", 0.5)
     seen = grave or case.findings[0]

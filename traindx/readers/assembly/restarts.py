@@ -66,7 +66,7 @@ def find_cuts(raw: RawLog, loss: RawColumn | None) -> list[Cut]:
     steps, rows = reference.steps, reference.rows
     if is_shuffled(steps):
         return [Cut(0, last, (Event("parse-warning", "the steps are out of order; they were sorted"),))]
-    jumps = [int(j) for j in back_jumps(steps)]
+    jumps = without_repeated_rows(reference, [int(j) for j in back_jumps(steps)])
     declared = set(np.searchsorted(rows, raw.boundaries).tolist())
     cuts: list[Cut] = []
     pending: list[Event] = []
@@ -75,11 +75,6 @@ def find_cuts(raw: RawLog, loss: RawColumn | None) -> list[Cut]:
     resumed, begin, begun, before = 0, 0, 0, 0
     for jump, nxt in zip(jumps, [*jumps, len(steps)][1:], strict=True):
         place, step = f"row {int(rows[jump]) + 1}", float(steps[jump])
-        if (
-            nxt == jump + 1
-            and reference.values[jump] in reference.values[before:jump][steps[before:jump] == step]
-        ):
-            continue  # `Best iteration: [25] eval-auc:0.81`: a row that is printed again
         back = is_back(steps[begin], steps[before:jump], step)
         levels = (
             levels_at(loss, rows, before, jump, nxt)
@@ -102,6 +97,17 @@ def find_cuts(raw: RawLog, loss: RawColumn | None) -> list[Cut]:
             resumed += 1
         before = jump
     return last_cuts(without_false_starts([*cuts, Cut(begun, last, tuple(pending))], rows))
+
+
+def without_repeated_rows(column: RawColumn, jumps: list[int]) -> list[int]:
+    """The places of falls without those of single rows that are printed again (`Best iteration: [25] auc:0.81`)."""
+    assert column.steps is not None
+    ends, kept = {*jumps, len(column.steps)}, []
+    for jump in jumps:
+        same = column.values[:jump][column.steps[:jump] == column.steps[jump]]
+        if jump + 1 not in ends or column.values[jump] not in same:
+            kept.append(jump)
+    return kept
 
 
 def find_cuts_by_level(loss: RawColumn, last: int) -> list[Cut]:

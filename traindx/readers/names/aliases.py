@@ -36,7 +36,7 @@ WHEN = (
 PHRASES = {
     "lr": (
         "lr, learning rate, lrate, learning_rate, base lr, lr lr, lr adam, lr adamw, lr sgd, adam lr, lr "
-        "pg0, lr0, lr group0, lr param group, optimizer lr, lr cell, rate learning lr, lrm"
+        "pg0, lr0, lr group0, lr param group, optimizer lr, lr cell, rate learning lr, lrm, learing rate, learing_rate"
     ),
     "grad_norm": (
         "grad norm, gnorm, gradnorm, gradient norm, norm, grad norms, gradients norm, norm grad, grad l2, "

@@ -275,10 +275,9 @@ class LineReader:
         if counted and not self.fields:
             if bare.endswith("[") and PAIR.match(self.line, token.start()):
                 return UNNAMED
-            if token.start() - self.start < 24 and bare in LEADS:
+            sided = role_only(bare) and follows in (",", ":")  # `Train 3, loss: 0.5`
+            if token.start() - self.start < 24 and (bare in LEADS or sided):
                 return UNNAMED if follows in ENDS else None
-            if role_only(bare) and follows in (",", ":") and not gap[: len(gap) - len(bare) - 1].strip():
-                return UNNAMED  # `Train 3, loss: 0.5`
             if self.stamp and bare.endswith("] ["):  # clu's `x.py:48] [9] a=1`
                 return UNNAMED if self.line.startswith("] ", token.end()) else None
         if counted and bare in ("][", "] [", "[") and self.last_kind in ("counter", "within", "total"):

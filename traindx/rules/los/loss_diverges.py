@@ -3,13 +3,8 @@
 from msgspec.structs import replace
 
 from traindx.features.comparisons.rate_sweep import range_test_of
+from traindx.features.curves import improvements
 from traindx.features.curves.generalization import rise_after_low
-from traindx.features.curves.improvements import (
-    accuracy_best_at_end,
-    curve_improving_meanwhile,
-    lost_decades,
-    validation_holds,
-)
 from traindx.features.curves.joint_rise import rises_together
 from traindx.rules.api import (
     TREND_PARTS,
@@ -28,7 +23,7 @@ from traindx.rules.api import (
     threshold,
 )
 
-# A rise that lasts longer than this is no spike (points, share of the points), as in `curves.spikes`.
+# What lasts longer is no spike (points, share of the points), as in `curves.spikes`.
 PATIENCE, PATIENT = 12, 0.05
 CONTRADICTED = 0.2  # strength of a rise while another measure improves
 SMALL = 0.1  # of a rise: where it has visibly begun, and (from above) nearly ended
@@ -110,7 +105,7 @@ def loss_diverges(
     needed = max(noise * error, lost * gained, rise * abs(curve.best))
     since = max(float(curve.trend[int(ending * curve.n)]) - curve.best, 0.0)  # without the first descent
     lately = risen > max(harmful(curve, lost, best, risen) * since, visible * abs(curve.best), noise * error)
-    lately |= end > rise * curve.start and lost_decades(curve, end, lost, decade, noise)
+    lately |= end > rise * curve.start and improvements.lost_decades(curve, end, lost, decade, noise)
     unsettled = best >= curve.n - len(tail) or is_coming_back(curve, best, tail, falling * risen)
     if unsettled or not (risen > needed or lately) or wanders(curve, end, nearly * gained, noise * error):
         return
@@ -136,9 +131,8 @@ def rise_evidence(
     if curve.name == "val/loss" and "gradual" in found.aspects and features.curve("train/loss") is None:
         grave = "high" if found.severity == "critical" else found.severity
         found = replace(found, severity=grave, aspects=(*found.aspects, "held-out"))
-    other = curve_improving_meanwhile(features, curve, found.onset or 0.0)
-    steady = validation_holds(features, curve, found.onset or 0.0) if other is None else None
-    if steady is not None:
+    other = improvements.curve_improving_meanwhile(features, curve, found.onset or 0.0)
+    if other is None and (steady := improvements.validation_holds(features, curve, found.onset or 0.0)):
         yield replace(contradicted_evidence(found, steady, "stayed where it was"), severity="info")
     elif other is None:
         yield found
@@ -229,7 +223,7 @@ def rise_in_few_points(
     if rise is None and curve.n < few:
         rise = steady_climb(curve, times, 1 + visible)
     if rise is not None:
-        other = accuracy_best_at_end(features) if curve.n < few else None
+        other = improvements.accuracy_best_at_end(features) if curve.n < few else None
         return rise if other is None else contradicted_evidence(rise, other)
     train, val = features.curve("train/loss"), features.curve("val/loss")
     if train is not None and val is not None and curve.n < few and (low := rises_together(train, val)) > 0:
