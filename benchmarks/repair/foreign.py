@@ -53,12 +53,24 @@ class Foreign(Program, frozen=True):
 
 
 class Fault(msgspec.Struct, frozen=True):
-    """`edits`: old text -> new text of the program; none where it is healthy. `kind`: what the new text does wrong."""
+    """`edits`, `elsewhere`: old text -> new text of the program and of other files; none where it is healthy. `kind`: what
+    the new text does wrong."""
 
     name: str
     program: str
     edits: dict[str, str] = {}
+    elsewhere: dict[str, dict[str, str]] = {}
     kind: str = "healthy"
+
+    @property
+    def ill(self) -> bool:
+        return bool(self.edits or self.elsewhere)
+
+    def planted(self, program: Foreign) -> Foreign:
+        """The program with the fault."""
+        both = {path: {**edits, **self.elsewhere.get(path, {})} for path, edits in program.elsewhere.items()}
+        elsewhere = {**self.elsewhere, **both}
+        return msgspec.structs.replace(program, edits={**program.edits, **self.edits}, elsewhere=elsewhere)
 
 
 class Row(msgspec.Struct, kw_only=True):
@@ -151,7 +163,7 @@ def printed(folder: Path, seed: int, interventions: Collection[str] = ()) -> flo
 
 def tried(fault: Fault, program: Foreign, place: Path, repositories: Path, budget: str) -> Row:
     """One fault through `traindx fix`, and the program as it was, with the fault, and patched."""
-    faulty = msgspec.structs.replace(program, edits={**program.edits, **fault.edits})
+    faulty = fault.planted(program)
     home = place / "home"
     here = prepare(faulty, place / "faulty", repositories)
     alone = start(faulty, prepare(faulty, place / "plain", repositories), home).seconds
@@ -167,7 +179,7 @@ def tried(fault: Fault, program: Foreign, place: Path, repositories: Path, budge
     )  # fmt: skip
     proofs = [t for t in report.trials if t.verdict == "confirmed" and t.before and t.after and t.seeds]
     seed = proofs[-1].seeds[0] if proofs else 0
-    if fault.edits:
+    if fault.ill:
         row.scores[:2] = [
             well(program, place.parent, repositories, seed),
             printed(here / report.folder, seed),
@@ -206,8 +218,8 @@ def reached(report: FixReport, row: Row, folder: Path, copy: Ended) -> list[floa
 
 def figures(rows: dict[str, Row], faults: list[Fault]) -> list[tuple[str, str]]:
     """What the rows count up to."""
-    ill = [rows[f.name] for f in faults if f.edits and f.name in rows]
-    well = [rows[f.name] for f in faults if not f.edits and f.name in rows]
+    ill = [rows[f.name] for f in faults if f.ill and f.name in rows]
+    well = [rows[f.name] for f in faults if not f.ill and f.name in rows]
     fixed = [row for row in ill if row.verdict == "fixed"]
     saved = [row for row in fixed if row.reloaded is not None and row.scores[0]]
     times = sorted(row.seconds / row.plain for row in ill if row.plain)
@@ -233,8 +245,8 @@ def by(
     rows: dict[str, Row], faults: list[Fault], group: Callable[[Fault], str]
 ) -> Iterator[tuple[str, ...]]:
     """Fixed, closed, applying and reproducing, of each group of faults."""
-    for name in sorted({group(f) for f in faults if f.edits and f.name in rows}):
-        values = dict(figures(rows, [f for f in faults if f.edits and group(f) == name]))
+    for name in sorted({group(f) for f in faults if f.ill and f.name in rows}):
+        values = dict(figures(rows, [f for f in faults if f.ill and group(f) == name]))
         yield (name, *list(values.values())[:5])
 
 

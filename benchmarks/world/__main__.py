@@ -8,6 +8,7 @@ import argparse
 import hashlib
 import json
 import os
+import re
 import resource
 import shutil
 import subprocess
@@ -27,14 +28,16 @@ from traindx.reports.diagnosis.brief import cannot_tell
 
 LIMIT = 400  # seconds for one start
 HERE = Path(__file__).parent
+COMMAND = re.compile(r"\s*(?:%[a-z%]|!)")  # of IPython or of the shell, in a notebook
 NOT_STARTED = "did not start"
 VERDICTS = ("healthy", "watch", "cannot tell", "sick", "failed", "not recorded", NOT_STARTED)
 
 
 class Program(msgspec.Struct, frozen=True):
-    """`arguments` and `edits` (old text -> new text, in the script) shorten it; `data`: what is put where, from the
-    folder it starts in. `flaw`: what a reader finds wrong with it, "" for nothing.
-    `needs`: the folders to take, where its own is not enough."""
+    """`arguments` and `edits` (old text -> new text, in the script) shorten it; `elsewhere`: edits of other files, by
+    their place in the repository. `data`: what is put where, from the folder it starts in. `flaw`: what a reader finds
+    wrong with it, "" for nothing. `needs`: the folders to take, where its own is not enough. A script that the
+    repository lacks is the code of the notebook of that name."""
 
     name: str
     repository: str
@@ -45,6 +48,7 @@ class Program(msgspec.Struct, frozen=True):
     framework: str
     arguments: list[str] = []
     edits: dict[str, str] = {}
+    elsewhere: dict[str, dict[str, str]] = {}
     data: dict[str, str] = {}
     first: list[str] = []
     environment: dict[str, str] = {}
@@ -119,15 +123,28 @@ def prepare(program: Program, place: Path, repositories: Path) -> Path:
         (place / path).write_bytes(content)
     here = place / program.folder
     script = here / program.script
-    text = script.read_text(encoding="utf-8")
-    for old, new in program.edits.items():
-        if old not in text:
-            raise SystemExit(f"{program.name}: no {old!r} in {program.script}")
-        text = text.replace(old, new)
-    script.write_text(text, encoding="utf-8")
+    if not script.exists():
+        script.write_text(code(script.with_suffix(".ipynb")), encoding="utf-8")
+    edited = {script: program.edits, **{place / path: edits for path, edits in program.elsewhere.items()}}
+    for file, edits in edited.items():
+        text = file.read_text(encoding="utf-8")
+        for old, new in edits.items():
+            if old not in text:
+                raise SystemExit(f"{program.name}: no {old!r} in {file.name}")
+            text = text.replace(old, new)
+        file.write_text(text, encoding="utf-8")
     for target, kind in program.data.items():
         WRITERS[kind](here / target)
     return here
+
+
+def code(notebook: Path) -> str:
+    """The code of a notebook as a script; commands of the shell and of IPython are left out."""
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    lines = "\n\n".join(
+        "".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"
+    ).splitlines()
+    return "".join(f"{line}\n" for line in lines if not COMMAND.match(line))
 
 
 def surroundings(program: Program, home: Path) -> dict[str, str]:

@@ -134,6 +134,19 @@ def test_a_loader_that_the_record_lacks_cannot_be_changed() -> None:
     assert not refusal("batch=*0.25", run=recorded("keras"))
 
 
+def test_classes_have_no_scale_to_standardize() -> None:
+    def run(loss: str) -> Run:
+        setup = Setup().with_facts({"loss_name": loss}, "capture")
+        return Run(id="r", source="r", format="store", framework="torch", setup=setup)
+
+    assert refusal("targets=standardize", run=run("cross_entropy")) == (
+        "the loss is cross_entropy, not a regression loss"
+    )
+    assert not refusal("targets=standardize", run=run("mse_loss"))
+    assert not refusal("targets=standardize", run=recorded("torch"))
+    assert not refusal("inputs=standardize", run=run("cross_entropy"))
+
+
 def test_the_interventions_of_a_framework_are_read_from_its_source() -> None:
     pytest.importorskip("torch")
     assert names_in("torch") == set(implementations("traindx.capture.torch.interventions"))

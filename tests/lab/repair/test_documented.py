@@ -10,9 +10,10 @@ from tests.lab.repair.descent import Descent
 from tests.lab.repair.test_search import searched
 from traindx.causes import find as cause
 from traindx.fixes import find as fix
-from traindx.lab.repair.documented_faults import DOCUMENTED, Documented, find_documented
+from traindx.lab.repair.documented_faults import DOCUMENTED, Documented, find_documented, in_vain
 from traindx.rules import catalogue
 from traindx.vocabulary.diagnosis import Hypothesis
+from traindx.vocabulary.trial import Trial
 
 
 def test_every_entry_names_a_rule_a_cause_and_its_fix() -> None:
@@ -34,3 +35,17 @@ def test_the_leading_cause_needs_its_finding(tmp_path: Path) -> None:
     assert find_documented(replace(both, findings=plain.findings)) == Documented()
     assert find_documented(replace(both, hypotheses=(other, softmax))) == Documented()
     assert find_documented(replace(both, hypotheses=())) == Documented()
+
+
+def test_a_certain_repair_is_tried_again_on_top_of_another_change(tmp_path: Path) -> None:
+    plain = searched(tmp_path, Descent(rate=0.3)).report.diagnosis
+    seen = replace(plain.findings[0], slug="output-cannot-reach-targets")
+    leading = Hypothesis(cause="wrong-output-activation", title="t", probability=0.9)
+    known, raised = replace(plain, findings=(seen,), hypotheses=(leading,)), ("lr=*10",)
+    repair = Trial(fix="match-output-to-loss", verdict="inconclusive")
+    other, refuted = Trial(fix="clip-gradients"), replace(repair, verdict="refuted")
+    assert in_vain([repair, other], raised, known) == [other]
+    assert in_vain([repair], (), known) == [repair]
+    assert in_vain([refuted], raised, known) == [refuted]
+    assert in_vain([replace(repair, on_top_of=raised)], raised, known)
+    assert in_vain([repair], raised, plain) == [repair]

@@ -44,6 +44,20 @@ def test_a_likely_cause_is_worth_its_proof(tmp_path: Path) -> None:
     assert found.seconds == pytest.approx(each * 3, abs=0.1)
 
 
+def test_what_failed_to_start_is_no_hope_but_what_lacked_time_is(tmp_path: Path) -> None:
+    search = diagnosed(tmp_path, 0.3, learning_rate_too_high=0.9, healthy=0.1)
+    first = search.plan(search.hypotheses)[0]
+    search.leave(first, search.bench.budget_message())
+    found = what_remains(search, None)
+    assert found is not None
+    assert found.fix == first.fix
+    search.untried.clear()
+    search.leave(first, "it cannot be applied")
+    found = what_remains(search, None)
+    assert found is not None
+    assert found.fix != first.fix
+
+
 def test_an_unlikely_one_is_not(tmp_path: Path) -> None:
     search = diagnosed(tmp_path, 0.3, learning_rate_too_high=0.08, missing_causal_mask=0.92)
     found = what_remains(search, None)

@@ -32,6 +32,8 @@ CHECKED: Mapping[str, tuple[Mapping[str, Fact], str]] = {
 }  # fmt: skip
 OF_OPTIMIZERS = ("gradients", "settings", "step")  # stages of interventions that act on an optimizer
 OF_LOADERS = ("batch", "data", "workers", "prefetch")  # changes of a DataLoader
+# Losses of PyTorch whose targets are classes or probabilities, which have no scale of their own.
+OF_CLASSES = ("cross_entropy", "nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits")
 # What shows that clipping (and a DataLoader) would have been seen in PyTorch, and what is recorded of clipping.
 STEPS_SEEN, LIMITS = "zero_grad_checked_steps", ("clip_norm", "clip_value")
 SETTINGS = ("weight_decay", "momentum", "dropout")  # of which the setup gives the value that is used
@@ -71,6 +73,8 @@ def why_unsupported(kind: Intervention, run: Run) -> str:
         return "the script draws no batches from a DataLoader, it makes them itself"
     if run.framework == "torch" and setup.optimizer == "by hand" and kind.stage in OF_OPTIMIZERS:
         return "the script changes its parameters itself, without an optimizer"
+    if name == "targets" and setup.word("loss_name") in OF_CLASSES:
+        return f"the loss is {setup.word('loss_name')}, not a regression loss"
     made = setup.optimizer or setup.schedule or setup.number("lr")
     if run.framework == "jax" and name not in ("seed", "steps") and made is None:
         return "the script makes no optimizer of optax, which could be changed from outside"

@@ -1,10 +1,11 @@
 """Faults that the run itself shows, whatever their effect on it: what the documentation of the library says
 to write instead."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from traindx.vocabulary import RunDiagnosis
+from traindx.vocabulary.trial import Trial
 
 # The finding that shows the fault -> its cause, the fix, and what the documentation says.
 DOCUMENTED: Mapping[str, tuple[str, str, str]] = {
@@ -50,3 +51,17 @@ def find_documented(diagnosis: RunDiagnosis) -> Documented:
         if cause and cause == leading:
             return Documented(fix, basis)
     return Documented()
+
+
+def in_vain(trials: Sequence[Trial], base: Sequence[str], diagnosis: RunDiagnosis) -> list[Trial]:
+    """The trials that did not help. Not an inconclusive one of the repair of a certain fault, made before other
+    changes that may have hidden its effect: sigmoids before cross-entropy hardly matter while the rate is too low."""
+    certain = find_documented(diagnosis).fix
+    return [
+        one
+        for one in trials
+        if one.verdict != "confirmed"
+        and not (
+            one.verdict == "inconclusive" and one.fix == certain and tuple(one.on_top_of) != tuple(base)
+        )
+    ]

@@ -18,7 +18,7 @@ from traindx.lab.repair.bench import Arm, Bench, Long, truncate_run
 from traindx.lab.repair.best_stop import Stop, best_stop, place_stop
 from traindx.lab.repair.combinations import AND, Applied, try_two
 from traindx.lab.repair.conditions import CURES, is_fine, refusal, suspects, why_idle, without_idle
-from traindx.lab.repair.documented_faults import find_documented
+from traindx.lab.repair.documented_faults import find_documented, in_vain
 from traindx.lab.repair.lengths import from_speed
 from traindx.lab.repair.options import Options
 from traindx.lab.repair.pairs import Pair, judge_pairs, known_gains, noise_of, pair_arms, trial
@@ -200,7 +200,7 @@ class Search:
                 found_there = Judged(0.0, (0.0, 0.0), 1.0, "refuted", THERE)
                 self.record_trial(Candidate(one.fix, one.cause, (), 0.0), (), [], found_there)
         final = [t for i, t in enumerate(self.trials) if i >= self.superseded or t.verdict != "inconclusive"]
-        vain = {t.fix for t in final if t.verdict != "confirmed"}
+        vain = {t.fix for t in in_vain(final, self.base, self.diagnosis)}
         return tuple(c for c in found if c.fix not in vain and not self.why_incompatible(c))[:SCREENED]
 
     def best_stop(self) -> Stop | None:

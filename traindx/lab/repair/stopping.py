@@ -29,7 +29,8 @@ def what_remains(
     gain = sum(gains) / len(gains) if gains else TYPICAL
     each, starts = price(search)
     seconds = each * starts / max(search.bench.jobs, 1)
-    left = search.plan(shown)
+    impossible = {u.fix for u in search.untried.values() if u.why != search.bench.budget_message()}
+    left = [one for one in search.plan(shown) if one.fix not in impossible]
     if not left:
         person = ", ".join(u.fix for u in list(search.untried.values())[:3])
         why = f"what is left needs a person ({person})" if person else "nothing is left to try"
