@@ -64,6 +64,25 @@ def test_what_cannot_be_made_from_outside_is_written_into_the_source() -> None:
     assert not found("not certain")
 
 
+def test_training_longer_is_the_last_resort_for_a_run_that_probably_lacks_it() -> None:
+    def found(probability: float, source: str = "") -> list[Candidate]:
+        belief = [
+            Hypothesis(cause=c, title=c, probability=p)
+            for c, p in (
+                ("undertrained", probability),
+                ("learning-rate-too-low", 0.2),
+                ("bad-initialization", 0.1),
+            )
+        ]
+        return list(candidates(belief, catalogue(), Setup(), CURES, refusal, no_source=lambda _: source)[0])
+
+    assert found(0.7)[-1].interventions == ("source=steps=*2",)
+    assert found(0.7)[-1].doses == ((("source=steps=*2",),), (("source=steps=*4",),))
+    assert len(found(0.7)) > 2
+    assert "train-longer" not in [one.fix for one in found(0.4)]
+    assert "train-longer" not in [one.fix for one in found(0.7, "not certain")]
+
+
 def test_a_fix_whose_parts_belong_together_is_tried_as_one() -> None:
     found = [c for c in planned(("unsuitable-optimizer", 0.9)) if c.fix == "switch-optimizer"]
     assert [c.interventions for c in found] == [("optimizer=adamw", "lr=0.0003")]

@@ -16,9 +16,11 @@ SHORT = (
 )
 # Fixes whose arms cannot be compared with the run, and why.
 INCOMPARABLE = {
-    "train-longer": "it changes the length of the training, so equal steps cannot be compared",
     "mask-the-future": "the loss rises to what is possible, so it cannot be compared",
 }
+# Twice the epochs improve nearly any run that is not finished, whatever is wrong with it: tried after all others, and
+# only for a cause that is more likely than not.
+LAST, SURE = "train-longer", 0.5
 MARK = "source="  # before a fix, or an intervention, that is written into the source
 Way = tuple[str, ...]  # interventions that are tried together
 # Doses of a change: those tried together first, and those tried next if the last of these was best.
@@ -35,6 +37,7 @@ DOSES: Mapping[str, tuple[tuple[Way, ...], ...]] = {
     "dropout=0.2": ((("dropout=0.2",), ("dropout=0.5",)),),
     "weight_decay=*0.01": ((("weight_decay=*0.01",), ("weight_decay=0",)),),
     "dropout=*0.33": ((("dropout=*0.33",), ("dropout=0",)),),
+    "steps=*2": ((("steps=*2",),), (("steps=*4",),)),
     "zero_grad=each-step": ((("zero_grad=each-step",), ("zero_grad=each-step", "lr=*10")),),
     "optimizer=adamw lr=0.0003": (
         (("optimizer=adamw", "lr=0.0003"), ("optimizer=adamw", "lr=0.003")),
@@ -83,6 +86,9 @@ def candidates(
             continue
         for fix in (f for f in fixes if hypothesis.cause in f.causes):
             words = fix.propose(setup)
+            if fix.slug == LAST and hypothesis.probability < SURE:
+                left.append(Untried(fix.slug, hypothesis.cause, words, "other causes are as likely"))
+                continue
             chance = hypothesis.probability * chance_of(fix, hypothesis.cause, record)
             vain = {spec: why for spec in fix.interventions if (why := pointless(spec))}
             cures = tried_for.get(hypothesis.cause, ())
@@ -98,7 +104,9 @@ def candidates(
                     left.append(Untried(fix.slug, hypothesis.cause, words, why))
                 else:
                     found.append(Candidate(fix.slug, hypothesis.cause, (f"{MARK}{fix.slug}",), chance))
-    return distinct(sorted(found, key=lambda c: (-c.chance, c.fix, c.interventions))), tuple(left)
+    return distinct(sorted(found, key=lambda c: (c.fix == LAST, -c.chance, c.fix, c.interventions))), tuple(
+        left
+    )
 
 
 def why_not_tried(fix: Fix, refused: Callable[[str], str], no_source: Callable[[str], str]) -> str:

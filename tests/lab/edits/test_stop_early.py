@@ -84,3 +84,22 @@ def test_a_framework_stops_by_its_own_means(text: str, old: str, new: str) -> No
 )
 def test_nothing_stops_what_does_not_validate(text: str) -> None:
     assert isinstance(stopped(text), Advice)
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new"),
+    [
+        (LIGHTNING, "max_epochs=9", "max_epochs=18"),
+        (TRANSFORMERS.replace("strategy=", "steps=9, num_train_epochs=3, x="), "epochs=3", "epochs=6"),
+    ],
+)
+def test_a_trainer_goes_on_for_longer(text: str, old: str, new: str) -> None:
+    found = edit({"train.py": text}, "train.py", "train-longer", ["steps=*2"])
+    assert isinstance(found, Patch), found
+    assert found.after == {"train.py": text.replace(old, new)}
+
+
+def test_the_length_of_a_trainer_that_is_set_nowhere_or_twice_is_left_to_a_person() -> None:
+    both = LIGHTNING.replace("max_epochs=9", "max_epochs=9, max_steps=100")
+    for text in (TRANSFORMERS, both, LIGHTNING.replace("max_epochs=9", "max_epochs=wanted")):
+        assert isinstance(edit({"train.py": text}, "train.py", "train-longer", ["steps=*2"]), Advice)

@@ -9,7 +9,7 @@ import pytest
 from tests.lab.repair.descent import Descent
 from traindx.lab.judge.objectives import choose
 from traindx.lab.judge.significance import CAP, judge
-from traindx.lab.repair.bench import Arm
+from traindx.lab.repair.bench import Arm, as_many_samples
 from traindx.lab.repair.pairs import known_gains, noise_of, pair_arms, trial
 from traindx.vocabulary.run import Run
 
@@ -53,6 +53,21 @@ def test_batches_of_another_size_are_compared_at_the_same_samples() -> None:
     assert pair_arms(short, long._replace(interventions=("lr=*2",)), OBJECTIVE).gain == 0
     both = long._replace(interventions=("batch=*0.25",))
     assert pair_arms(short._replace(interventions=("batch=*0.25",)), both, OBJECTIVE).gain == 0
+
+
+@pytest.mark.parametrize("spec", ["source=batch=*0.25", "source=steps=*2"])
+def test_a_longer_training_in_the_source_is_compared_at_the_end_of_each(spec: str) -> None:
+    short, long = arm(run(0.002, steps=50)), arm(run(0.002, steps=200))
+    assert pair_arms(short, long._replace(interventions=(spec,)), OBJECTIVE).gain > 0.3
+    assert pair_arms(short, long._replace(interventions=("source=lr=*2",)), OBJECTIVE).gain == 0
+
+
+def test_a_part_of_a_run_has_the_steps_of_its_samples_and_epochs() -> None:
+    assert as_many_samples(300, ("batch=*0.25",)) == 1200
+    assert as_many_samples(300, ("source=batch=*0.25",)) == 1200
+    assert as_many_samples(300, ("source=steps=*2", "lr=*10")) == 600
+    assert as_many_samples(300, ("lr=*10", "source=lr=*10")) == 300
+    assert as_many_samples(None, ("source=steps=*2",)) is None
 
 
 def test_the_noise_is_that_between_seeds_and_a_trial_reports_both_sides() -> None:

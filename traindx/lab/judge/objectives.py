@@ -141,7 +141,7 @@ def candidates(run: Run) -> list[tuple[str, str]]:
     found += [
         (n, "a metric on training data; there is no validation set") for n in sorted(train, key=metric_rank)
     ]
-    return [*found, ("train/loss", "the training loss at equal steps; nothing else is recorded")]
+    return [*found, ("train/loss", "the training loss; nothing else is recorded")]
 
 
 def rare_class_signals(run: Run) -> list[tuple[str, str]]:

@@ -17,6 +17,7 @@ from traindx.lab.conduct.attempts import Attempt
 from traindx.lab.conduct.experiment import Asked, Reach
 from traindx.lab.conduct.journal import Journal
 from traindx.lab.conduct.parallel import run_all, threads_each
+from traindx.lab.plan import MARK
 from traindx.lab.repair.deadline import OutOfTime, at_most
 from traindx.lab.repair.source import Source, outside_interventions
 from traindx.vocabulary import Run, Series
@@ -278,9 +279,13 @@ class Bench:
 
 def as_many_samples(steps: int | None, interventions: Sequence[str]) -> int | None:
     """The steps in which batches of another size see as many samples as the unchanged ones do in `steps`: a smaller
-    batch gains by its number of steps, so equal steps would hide that."""
-    sizes = [float(spec.removeprefix("batch=*")) for spec in interventions if spec.startswith("batch=*")]
-    return max(1, round(steps / sizes[0])) if steps is not None and sizes else steps
+    batch gains by its number of steps, so equal steps would hide that. A training of more epochs makes more steps."""
+    factors = {"batch=*": -1, "steps=*": 1}
+    for spec in interventions if steps is not None else ():
+        name, star, factor = spec.removeprefix(MARK).partition("*")
+        if (power := factors.get(name + star)) is not None:
+            steps = max(1, round((steps or 0) * float(factor) ** power))
+    return steps
 
 
 def truncate_run(run: Run | None, steps: int | None) -> Run | None:

@@ -10,7 +10,7 @@ import msgspec
 from traindx import fixes, pipeline
 from traindx.lab.judge import objectives
 from traindx.lab.judge.significance import FIRST, holm, judge, least_gain, percent
-from traindx.lab.plan import merge_interventions
+from traindx.lab.plan import MARK, merge_interventions
 from traindx.lab.repair.bench import Arm, Bench
 from traindx.lab.repair.combinations import AND, Applied
 from traindx.lab.repair.conditions import is_fine
@@ -261,7 +261,9 @@ def change_of(search: Search, pairs: Sequence[Pair]) -> str:
     bench, reached = search.bench, f"{name} from {before} to {after}"
     if objective.scale == "steps":
         reached = f"the same {name} after {after} steps instead of {before}"
-    at = "" if bench.steps is None or bench.steps == bench.whole else f", after {bench.steps} steps"
+    longer = any(spec.removeprefix(MARK).startswith("steps=") for spec in search.base)
+    part = bench.steps is not None and bench.steps != bench.whole and not longer
+    at = f", after {bench.steps} steps" if part else ""
     return f"{reached} (mean of {len(pairs)} seeds{at})"
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from traindx.capture.interventions import catalogue
 from traindx.lab.judge.objectives import arm_levels, gain, level, spread, trained_identically
 from traindx.lab.judge.significance import CAP, Judged, judge
+from traindx.lab.plan import MARK
 from traindx.lab.repair.bench import Arm
 from traindx.vocabulary import Run
 from traindx.vocabulary.trial import Objective, Trial
@@ -21,7 +22,7 @@ SAME = 1e-5  # relative: the same numbers, added in another order
 
 class Pair(NamedTuple):
     """Two arms of one seed, with the objective's level of each by the last step that both reached (by the end of
-    each, where a batch has another size, so that both have seen the same samples, or where one stops early), and
+    each, where a batch has another size, so that both have seen the same samples, or where one is shorter or longer), and
     the gain."""
 
     before: Arm
@@ -38,13 +39,15 @@ def pair_arms(before: Arm, after: Arm, objective: Objective) -> Pair:
         return Pair(before, after, (float("nan"), float("nan")), known)
     ends = (before.last, after.last)
     added = set(after.interventions) - set(before.interventions)
-    if not any(spec.startswith(("batch=", "stop=")) for spec in added):
+    if not any(spec.removeprefix(MARK).startswith(("batch=", "stop=", "steps=")) for spec in added):
         ends = (min(ends), min(ends))
     levels = level(before.run, objective, ends[0]), level(after.run, objective, ends[1])
     if before.ok != after.ok:
         return Pair(before, after, levels, CAP if after.ok else -CAP)
-    if trained_identically(before.run, after.run) and not objective.signal.startswith(
-        ("val", "test", "time", "mem")
+    if (
+        ends[0] == ends[1]
+        and trained_identically(before.run, after.run)
+        and not objective.signal.startswith(("val", "test", "time", "mem"))
     ):
         return Pair(before, after, levels, 0.0)
     return Pair(before, after, levels, gain(*levels, objective))

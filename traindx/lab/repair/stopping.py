@@ -5,6 +5,8 @@ import math
 
 from traindx.causes.experiments.belief import CHANCES
 from traindx.lab.judge.significance import percent as gained
+from traindx.lab.plan import LEAST
+from traindx.lab.repair.conditions import is_fine
 from traindx.lab.repair.search import Search
 from traindx.vocabulary import RunDiagnosis, threshold
 from traindx.vocabulary.trial import Stopping
@@ -32,9 +34,14 @@ def what_remains(
     impossible = {u.fix for u in search.untried.values() if u.why != search.bench.budget_message()}
     left = [one for one in search.plan(shown) if one.fix not in impossible]
     if not left:
-        person = ", ".join(u.fix for u in list(search.untried.values())[:3])
-        why = f"what is left needs a person ({person})" if person else "nothing is left to try"
-        return Stopping(stop=True, why=why)
+        believed = {h.cause for h in shown if h.probability >= LEAST}
+        person = ", ".join([u.fix for u in search.untried.values() if u.cause in believed][:3])
+        well = (
+            "the fixed run shows no fault"
+            if after is not None and is_fine(after)
+            else "nothing is left to try"
+        )
+        return Stopping(stop=True, why=f"what is left needs a person ({person})" if person else well)
     first = left[0]
     chance = first.chance * CHANCES["confirmed"][0]
     stop = chance < worth

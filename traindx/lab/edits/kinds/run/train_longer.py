@@ -1,7 +1,8 @@
-"""`steps=*2`: twice as many epochs, the outermost loop of the training, or of `fit`."""
+"""`steps=*2`: twice as many epochs, the outermost loop of the training, of `fit`, or of a Trainer's settings."""
 
 from traindx.lab.edits.api import (
     Project,
+    argument,
     certain_value,
     cst,
     epochs,
@@ -13,15 +14,21 @@ from traindx.lab.edits.api import (
     writes,
 )
 
+LENGTHS = ("max_epochs", "num_train_epochs", "max_steps")  # of Lightning and of transformers
+SETTINGS = ("Trainer", "TrainingArguments", "Seq2SeqTrainingArguments")
+
 
 @writes("steps", as_text=True)
 def train_longer(project: Project, value: str) -> None:
     times = float(value[1:]) if value.startswith("*") else None
-    trainings = fits(project) if is_keras(project) else []
+    trainings = [(one, one.argument("epochs", 3)) for one in fits(project)] if is_keras(project) else []
+    for one in project.calls():
+        given = [argument(one.call, name) for name in LENGTHS if one.kind in SETTINGS]
+        trainings += [(one, length.value) for length in given if length is not None]
     if times is not None and len(trainings) == 1:
-        (one,) = trainings
-        write = f"{times:g} times the epochs of fit"
-        whole = certain_value(project, one.source, one.argument("epochs", 3) or one.call, write, one.call)
+        ((one, length),) = trainings
+        write = f"{times:g} times the epochs of {one.kind}"
+        whole = certain_value(project, one.source, length or one.call, write, one.call)
         write_value(project, whole.origin, round(whole.origin.value * times), "the epochs")
         return
     source, loop = epochs(project)
