@@ -72,7 +72,7 @@ def conclude(search: Search, begun: float, notify: Callable[[str], None] = lambd
     pairs = winner.pairs if winner else []
     applied = winner is not None and not winner.why
     after = winner.after if winner else None
-    verdict, reason = outcome(search, applied, pairs, after)
+    verdict, reason = outcome(search, applied, pairs, after, winner.final if winner else None)
     signal = level_signal(winner.objective if winner else None)
     test = on_test_set(search, pairs, notify) if applied and search.options.test else ()
     slices = compare_groups(pairs, search.options.min_effect) if applied else ()
@@ -211,14 +211,18 @@ def why_rolled_back(search: Search, final: Arm, objective: Objective) -> str:
 
 
 def outcome(
-    search: Search, applied: bool, pairs: Sequence[Pair], after: RunDiagnosis | None
+    search: Search,
+    applied: bool,
+    pairs: Sequence[Pair],
+    after: RunDiagnosis | None,
+    final: Arm | None = None,
 ) -> tuple[Outcome, str]:
     """The overall verdict, with its reason in one sentence."""
     if applied:
         what = AND.join(title(a) for a in search.applied)
         sick = after is not None and not is_fine(after) and any(f.severity != "info" for f in after.findings)
         left = "; the fixed run still has problems" if sick else ""
-        return "fixed", f"{what}: {change_of(search, pairs)}{left}"
+        return "fixed", f"{what}: {change_of(search, pairs)}{at_full_length(search, final)}{left}"
     if search.well:
         return "nothing-to-fix", "the run is healthy"
     first = search.hypotheses[0]
@@ -265,6 +269,20 @@ def change_of(search: Search, pairs: Sequence[Pair]) -> str:
     part = bench.steps is not None and bench.steps != bench.whole and not longer
     at = f", after {bench.steps} steps" if part else ""
     return f"{reached} (mean of {len(pairs)} seeds{at})"
+
+
+def at_full_length(search: Search, final: Arm | None) -> str:
+    """ "; from 0.31 to 0.99 at full length (one run each)", where the trials were shorter than the script. "" where the
+    run of the fix at full length is missing, or shows nothing of it."""
+    bench, objective, first = search.bench, choose_objective(search), search.first
+    part = bench.steps is not None and bench.steps != bench.whole and not bench.cut
+    if final is None or final.run is None or not (part and final.ok) or objective.scale == "steps":
+        return ""
+    if final.last <= bench.arms([(search.base, search.seeds[0])])[0].last:
+        return ""  # there was no time for it
+    pair = pair_arms(first, final, objective)
+    before, after = map(number, pair.levels)
+    return f"; from {before} to {after} at full length (one run each)" if pair.gain > 0 else ""
 
 
 def correct_p_values(trials: Sequence[Trial]) -> tuple[Trial, ...]:
