@@ -136,3 +136,46 @@ def test_a_call_that_makes_something_else_is_no_optimizer() -> None:
     assert isinstance(
         edit({"train.py": text}, "train.py", "raise-learning-rate", ["lr=*1000"], facts=facts), Advice
     )
+
+
+BASE = """\
+import yaml, torch
+
+class Base:
+    def __init__(self, alpha):
+        self.alpha = alpha
+
+    def fit(self, data):
+        optimizer = torch.optim.Adam(self.model.parameters(), lr=0.01, weight_decay=self.alpha)
+        for x, y in data:
+            optimizer.zero_grad()
+            torch.nn.functional.cross_entropy(self.model(x), y).backward()
+            optimizer.step()
+
+class Wide(Base):
+    def __init__(self, alpha=1e-4):
+        super().__init__(alpha=alpha)
+
+KINDS = {"wide": Wide}
+KINDS["wide"](**yaml.safe_load(open("c.yaml"))).fit(data)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "certain"),
+    [
+        ("alpha: 1.0  # L2\n", True),
+        ("alpha: 0.5\n", False),  # not what was recorded
+        ("alpha: 1.0\nother:\n  alpha: 1.0\n", False),
+        ("beta: 1.0\n", False),
+    ],
+)
+def test_the_only_entry_of_that_name_and_value_is_the_setting_of_an_object_that_it_made(
+    text: str, certain: bool
+) -> None:
+    pytest.importorskip("ruamel.yaml")
+    files = {"t.py": BASE, "c.yaml": text}
+    found = edit(files, "t.py", "lower-weight-decay", ("weight_decay=*0.01",), facts={"weight_decay": 1.0})
+    assert isinstance(found, Patch) == certain, found
+    if isinstance(found, Patch):
+        assert found.after == {"c.yaml": "alpha: 0.01  # L2\n"}

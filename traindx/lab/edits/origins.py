@@ -83,10 +83,18 @@ def certain_value(
 ) -> Value:
     """The number that an expression comes to, and the place that sets it. Raises NotCertain, for the node
     `at` (default: the expression), where either is not certain."""
-    found = trace(project, source, node)
+    found = trace(project, source, node) or only_setting(project, node)
     if found is None or not found.linear or isinstance(found.value, (str, bool)):
         raise source.doubt(at or node, write, f"cannot tell where {source.code(node)} comes from")
     return found
+
+
+def only_setting(project: Project, node: cst.CSTNode) -> Value | None:
+    """The number of a configuration that has the name of an attribute or parameter, where only one has it:
+    `self.alpha` of an object that some `KINDS[kind](**loaded)` made. Callers compare it with what was recorded."""
+    name = node.attr.value if isinstance(node, cst.Attribute) else dotted_name(node)
+    found = config_entries(project, (name,)) if name else []
+    return found[0] if len(found) == 1 and type(found[0].value) in (int, float) else None
 
 
 def entries_of(source: Source, name: str, within: cst.CSTNode | None) -> list[cst.BaseExpression]:

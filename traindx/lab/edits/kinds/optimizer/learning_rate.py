@@ -25,6 +25,7 @@ from traindx.lab.edits.api import (
     has_star,
     is_close,
     keras_made,
+    only_setting,
     optax_made,
     optax_rates,
     optimizers,
@@ -190,7 +191,7 @@ def is_group(source: Source, node: cst.BaseExpression) -> bool:
 
 
 def trace_value(project: Project, value: Change, source: Source, node: cst.CSTNode) -> Value:
-    found = trace(project, source, node)
+    found = trace(project, source, node) or only_setting(project, node)
     if found is None or isinstance(found.value, (str, bool)):
         base = project.number("lr")
         write = "another learning rate" if base is None else f"a learning rate of {value.apply_to(base):.4g}"
