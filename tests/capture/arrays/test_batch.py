@@ -57,3 +57,13 @@ def test_padding_only_fills_the_ends_of_sequences() -> None:
     pixels = np.where(np.abs(np.arange(10) - 5) < 3, words % 2, 0)  # dark at the borders, and elsewhere too
     assert padding_share(pixels) == 0
     assert padding_share(np.zeros((50, 10), int)) == 0
+
+
+def test_a_spread_that_few_samples_show_makes_no_outliers() -> None:
+    """One sample at a time: of two that happen to be close, a third is many of their deviations away."""
+    chance = np.random.default_rng(0)
+    for far, share in ((0, 0.0), (1000, 1 / 200)):
+        data = Data(host, patient=True)
+        for step in range(200):
+            data.look(chance.normal(size=(1, 50)) + far * (step == 150), None, True, False)
+        assert data.facts()["inputs_outlier_share"] == pytest.approx(share)

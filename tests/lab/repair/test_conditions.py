@@ -70,6 +70,14 @@ def test_dropout_is_lowered_only_where_there_is_some(tmp_path: Path) -> None:
     assert "dropout=*0.33" in tried(planned(tmp_path, cause, "y = F.dropout(x, 0.9)", has_dropout=False))
 
 
+def test_a_linear_model_has_no_hidden_layer_for_dropout() -> None:
+    linear, deep = (Setup().with_facts({"depth": count}, "capture") for count in (1, 2))
+    assert "no hidden layer" in why_idle("dropout=0.2", linear, (), None)
+    assert not why_idle("dropout=0.2", deep, (), None)
+    assert not why_idle("dropout=0.2", Setup(), (), None)
+    assert not why_idle("dropout=0", linear, (), None)
+
+
 def test_next_tokens_are_not_classes_to_be_weighted(tmp_path: Path) -> None:
     plan = planned(tmp_path, "class-imbalance", future_effect=0.0, classes=65)
     assert "class_weights=balanced" not in tried(plan)

@@ -133,3 +133,22 @@ def test_of_two_proven_changes_the_one_with_an_edit_is_the_patch(
     assert "the patch lacks clip=1.0, which was proven together with it" in report.notes
     assert starts, "the edited script is compared with what was proven, and gets the rest from outside"
     assert all("clip=1.0" in given and "lr=*0.1" not in given for given in starts)
+
+
+def test_what_has_no_edit_is_said_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    proof = offered(tmp_path, monkeypatch, Edited(0.3, 0.02))
+    applied = proof._replace(report=replace(proof.report, applied=("reinitialize-weights",)))
+    bare = Advice(file="a.py", line=3, write="init=he", why="there are two optimizers")
+    shown = patching.with_advice(applied, bare).report.by_hand
+    assert shown is not None
+    assert shown.write.startswith("initialize the weights again: He for ReLU")
+    assert shown.write.endswith("(init=he)")
+    for spec, words in (
+        ("weight_decay=*0.01", "0.01 times the weight decay (weight_decay=*0.01)"),
+        ("clip=1.0", "a limit of the gradient norm of 1.0 (clip=1.0)"),
+    ):
+        shown = patching.with_advice(applied, replace(bare, write=spec)).report.by_hand
+        assert shown is not None
+        assert shown.write == words
+    written = replace(bare, write="a learning rate of 0.01")
+    assert patching.with_advice(applied, written).report.by_hand == written

@@ -27,6 +27,7 @@ COMPLETE = 0.95  # share of training samples that were hashed before, from which
 MOST_SIZES = 256  # batches whose largest values are kept
 RECENT = 8  # batches back in which a repetition is looked for
 FAR = 10.0  # standard deviations from its feature's mean beyond which a value is an outlier
+ENOUGH = 20  # samples before which deviations are not known: of two that happen to be close, a third is far
 IN_TURN = 0.75  # share of the batches of one class that are of another than the one before
 CONSTANT = 1e-7  # spread over largest value below which a feature counts as constant
 
@@ -58,7 +59,7 @@ class Moments:
             total = values.sum(0, dtype=np.float64)
         if not len(values):
             return
-        if self.rows:
+        if self.rows >= ENOUGH:
             far = np.abs(values - self.mean) > FAR * np.maximum(self.std, 1e-12)
             self.outliers += int(far[:, ~self.constant].sum())
         self.rows += len(values)

@@ -98,6 +98,8 @@ def why_idle(spec: str, setup: Setup, base: Sequence[str], source: Source | None
         return "" if any(setup.known(limit) is not None for limit in LIMITS) else "the script does not clip"
     if name == "dropout" and (scaled or value == "0") and setup.flag("has_dropout") is False:
         return "" if source is None or source.mentions("dropout") else "the model has no dropout"
+    if name == "dropout" and not scaled and value != "0" and setup.number("depth") == 1:
+        return "the model has no hidden layer, after which dropout could be"
     now = (
         setup.number(name) if name in SETTINGS and not (setup.number("parameter_groups") or 1) > 1 else None
     )

@@ -1,6 +1,7 @@
 """What was proven from outside, written into the source: fix.patch, the edited tree, and whether it behaves
 like the intervention."""
 
+import re
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,7 +22,7 @@ from traindx.lab.repair.document import Proof
 from traindx.lab.repair.documented_faults import find_documented
 from traindx.lab.repair.pairs import Pair, pair_arms
 from traindx.lab.repair.search import Search
-from traindx.lab.repair.source import Source, outside_interventions
+from traindx.lab.repair.source import Source, fix_behind, outside_interventions
 from traindx.redaction import redact, redact_text
 from traindx.reports.labels import metric, number
 from traindx.vocabulary.trial import Objective
@@ -29,6 +30,13 @@ from traindx.vocabulary.trial import Objective
 PATCH, TREE, RECORDS = "fix.patch", "fixed", "edited"
 LEAST_SECONDS = 120.0
 CLEAR = 2.0  # standard deviations between seeds: what ends worse by more is not offered without a proof
+SPEC = re.compile(r"[a-z_]+=\S+")  # an intervention, which no source is written in
+NAMES = {
+    "lr": "learning rate",
+    "batch": "batch size",
+    "steps": "epochs",
+    "clip": "limit of the gradient norm",
+}
 TRACED = (10, 20)  # steps before the first that is traced, and those
 
 
@@ -174,8 +182,21 @@ def edited_pair(search: Search, fix: str, patch: Patch, folder: Path) -> tuple[P
 
 def with_advice(proof: Proof, found: Advice) -> Proof:
     """The proof with what to write by hand, and why no edit was certain; without secrets."""
-    shown = msgspec.structs.replace(found, write=redact_text(found.write), why=redact_text(found.why))
+    write = in_words(proof, found.write) if SPEC.fullmatch(found.write) else found.write
+    shown = msgspec.structs.replace(found, write=redact_text(write), why=redact_text(found.why))
     return proof._replace(report=msgspec.structs.replace(proof.report, by_hand=shown))
+
+
+def in_words(proof: Proof, spec: str) -> str:
+    """ "0.01 times the weight decay (weight_decay=*0.01)": an intervention is nothing that a source is written in."""
+    name, _, value = spec.partition("=")
+    what, known = NAMES.get(name, name.replace("_", " ")), find(fix_behind(spec, proof.report.applied))
+    words = known.propose(proof.before[0].setup) if known is not None and proof.before else ""
+    if value.startswith("*"):
+        words = f"{value[1:]} times the {what}"
+    elif value[:1].isdigit():
+        words = f"a {what} of {value}"
+    return f"{words} ({spec})" if words else spec
 
 
 def with_latency(proof: Proof, first: Attempt, search: Search) -> Proof:

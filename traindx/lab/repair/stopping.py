@@ -47,7 +47,7 @@ def what_remains(
     stop = chance < worth
     words = (
         f"{first.fix} would help with a chance of {100 * chance:.0f} %"
-        f" (then about {gained(gain)}), and its proof takes about {format_duration(seconds)}"
+        f" (then {gained(gain)}), and its proof takes about {format_duration(seconds)}"
     )
     tail = (
         f": about {format_duration(seconds / chance)} of trials for each change that helps"
