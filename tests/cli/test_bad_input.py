@@ -303,3 +303,15 @@ def test_a_fifo_is_read_like_stdin(tmp_path: Path) -> None:
     writer.join()
     assert done.status == 1
     assert points(json.loads(done.out)["runs"][0]) == 400
+
+
+@pytest.mark.parametrize(
+    "command", [("python", "a.ipynb"), ("a.ipynb",), ("python3", "-u", "a.ipynb", "--lr", "1")]
+)
+def test_a_notebook_is_no_script(tmp_path: Path, command: tuple[str, ...]) -> None:
+    refused(traindx("run", "--", *command, cwd=tmp_path), "jupyter nbconvert --to script a.ipynb")
+
+
+def test_a_script_that_reads_a_notebook_is_one(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("print('read')\n")
+    assert "nbconvert" not in traindx("run", "--", "python", "train.py", "a.ipynb", cwd=tmp_path).err

@@ -144,6 +144,12 @@ def started_by_python(
 ) -> tuple[str, ...]:
     """`train.py` as `python train.py`, with the `python` that the shell would find."""
     script = command[0] if command else ""
+    started = next((word for word in command if word.endswith((".py", ".ipynb"))), "")
+    by_python = started == script or os.path.basename(script).startswith("python")
+    if started.endswith(".ipynb") and by_python and "-m" not in command:
+        raise click.UsageError(
+            f"{started} is a notebook, which Python does not run: `jupyter nbconvert --to script {started}` makes a script"
+        )
     program = os.sep in script and os.access(script, os.X_OK)  # by its first line, as the shell starts it
     if not script.endswith(".py") or not os.path.isfile(script) or program:
         return command
