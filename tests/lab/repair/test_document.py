@@ -10,6 +10,7 @@ import pytest
 from tests.lab.repair.test_pairs import GOOD, OBJECTIVE, SLOW, arm, run
 from traindx.lab.repair import document
 from traindx.lab.repair.bench import Arm
+from traindx.vocabulary.trial import Ablation
 
 
 def said(monkeypatch: pytest.MonkeyPatch, part: Arm, final: Arm, steps: int | None = 60) -> str:
@@ -28,3 +29,15 @@ def test_a_fix_that_was_tried_on_a_part_says_what_the_whole_run_comes_to(
     assert said(monkeypatch, part, arm(GOOD), steps=None) == "", "the trials were of full length"
     assert said(monkeypatch, part, arm(GOOD, ok=False)) == ""
     assert said(monkeypatch, arm(run(0.0005, steps=60)), arm(SLOW)) == "", "no gain there"
+
+
+@pytest.mark.parametrize(
+    ("shares", "explained"), [((0.39, 0.23), True), ((0.7, 0.28), False), ((1.4,), False)]
+)
+def test_shares_that_do_not_add_up_are_explained(shares: tuple[float, ...], explained: bool) -> None:
+    parts = tuple(Ablation(fix="f", interventions=("a=b",), share=one) for one in shares)
+    bench = SimpleNamespace(notes=[], how=lambda: "")
+    search: Any = SimpleNamespace(bench=bench, notes=[])
+    winner = document.Winner(OBJECTIVE, [], parts, None, arm(GOOD), "")
+    said = " ".join(document.all_notes(search, winner, []))
+    assert ("need not add up to 100 %" in said) == explained

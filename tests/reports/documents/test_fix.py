@@ -231,16 +231,3 @@ def test_what_is_handed_back_is_named_in_every_form(fixed: Proof) -> None:
         assert "steps until val/accuracy reaches 0.95" in page
         assert ("harmful" in page) == (form != "text")
     jsonschema.Draft202012Validator(report.schema()).validate(json.loads(report.to_json(made)))
-
-
-@pytest.mark.parametrize(
-    ("shares", "explained"), [((0.39, 0.23), True), ((0.7, 0.28), False), ((0.9, 0.4), True)]
-)
-def test_shares_that_do_not_add_up_are_explained(
-    fixed: Proof, shares: tuple[float, float], explained: bool
-) -> None:
-    parts = tuple(
-        words.Ablation(fix=f"f{i}", interventions=("a=b",), share=one) for i, one in enumerate(shares)
-    )
-    shown = report.markdown(msgspec.structs.replace(fixed.report, ablation=parts))
-    assert ("need not add up to 100 %" in shown) == explained

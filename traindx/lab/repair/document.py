@@ -27,6 +27,7 @@ from traindx.version import VERSION
 from traindx.vocabulary import Recommendation, Run, RunDiagnosis
 from traindx.vocabulary.trial import Ablation, FixReport, Objective, Outcome, Tested, Trial, Untried
 
+APART = 0.1  # of the gain, by which the shares of an ablation may miss 100 % without a word on it
 NOTHING = 0.5  # belief in `healthy` from which there is nothing to fix, after all trials
 
 
@@ -112,6 +113,12 @@ def all_notes(search: Search, winner: Winner | None, pairs: Sequence[Pair]) -> t
     """What the user should know about the proof, one sentence each."""
     bench, why = search.bench, winner.why if winner else ""
     paid = note_costs(search, pairs, winner.objective) if winner and not why else []
+    shares = sum(a.share for a in winner.ablation) if winner and not why else 1.0
+    why_shares = (
+        "each share of the ablation is what is lost when this part alone is left out: parts can replace each other, or "
+        "work only together, so the shares need not add up to 100 %"
+    )
+    paid += [why_shares] if abs(shares - 1) > APART and winner and len(winner.ablation) > 1 else []
     return tuple(
         filter(None, (*search.notes, why, *paid, *bench.notes, *noise_notes(search, pairs), bench.how()))
     )

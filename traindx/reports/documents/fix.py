@@ -62,11 +62,6 @@ def schema() -> dict[str, Any]:
     return documents.with_head("FixReport", FIX_SCHEMA, definitions)
 
 
-APART = 0.1  # of the gain, by which the shares of an ablation may miss 100 % without a word on it
-OVERLAP = (
-    "Each share is what is lost when this part alone is left out. They need not add up to 100 %: parts can replace each "
-    "other, or work only together."
-)
 SOURCE = "source="  # before a fix, or an intervention, that is written into the source
 
 
@@ -237,8 +232,6 @@ def sections(report: FixReport) -> list[tuple[str, Rows]]:
         parts.append(("The fixed model", model_rows(report)))
     if len(report.ablation) > 1:
         parts.append(("Ablation", ablation_rows(report)))
-        if abs(sum(a.share for a in report.ablation) - 1) > APART:
-            parts.append(("About the shares", [(OVERLAP,)]))
     if report.after_fix is not None:
         left = [(f"{f.severity}: {f.message}",) for f in report.after_fix.findings]
         parts.append(("What is left after the fix", left))
