@@ -73,6 +73,24 @@ def window(model: Any, keeping: RetainedGraphs) -> None:
         keeping.look(step, sys._getframe())
 
 
+def two_networks(model: Any, keeping: RetainedGraphs) -> None:
+    """The second loss is made for the first time after some steps of the first network."""
+    for step in range(STEPS):
+        if step % 20 >= 10:
+            error = loss_of(torch.nn.Sequential(model, torch.nn.Linear(1, 1), *[torch.nn.Tanh()] * 20))
+            error.backward()
+        keeping.look(step, sys._getframe())
+
+
+def sequences(model: Any, keeping: RetainedGraphs) -> None:
+    """The graph of one step is as long as its sequence."""
+    for step in range(STEPS):
+        states = [torch.zeros(2, 4)]
+        for _ in range((13 * step) % 31 + 2):
+            states.append(states[-1] + loss_of(model))
+        keeping.look(step, sys._getframe())
+
+
 @pytest.mark.parametrize(
     ("loop", "name", "line"),
     [(listed, "losses", "losses.append(loss)"), (summed, "total", "total = total + loss_of(model)"),
@@ -89,7 +107,7 @@ def test_it_is_named_with_its_line(loop: Callable[..., None], name: str, line: s
     assert shown.strip() == line
 
 
-@pytest.mark.parametrize("loop", [numbers, window])
+@pytest.mark.parametrize("loop", [numbers, window, two_networks, sequences])
 def test_what_is_dropped_is_not(loop: Callable[..., None]) -> None:
     keeping = RetainedGraphs()
     loop(torch.nn.Linear(4, 1), keeping)

@@ -1,8 +1,9 @@
 """Autograd graphs that a loop retains from step to step: losses that are summed or listed as tensors, a
 hidden state that is never detached. The memory of such graphs is never freed.
 
-They are looked for in the variables of the functions that are running when a step is made, at a few steps
-with growing distances. A variable with more graphs each time, by about one a step, retains them."""
+They are looked for in the variables of the functions that are running when a step is made, at three steps with the
+same distance, and later again. A variable with more graphs each time, by about as many, retains them: one that is only
+set between two of these steps does not, nor one whose graph is as long as a sequence."""
 
 import linecache
 import os
@@ -20,8 +21,9 @@ from traindx.capture.torch.measure.loss.graph import nodes_of
 from traindx.vocabulary import Fact
 
 FIRST, LAST = 8, 1 << 13  # steps that are inspected first and last
-APART = 4  # times as many steps from one inspected step to the next
+APART = 8  # times as many steps from three inspected steps to the next three
 SHARE = 0.5  # new graphs for each step since the one inspected before, at least
+ALIKE = 2.0  # times as many new graphs as between the steps before, at most
 MOST_NODES = 20_000  # of a graph that are counted
 FRAMES = 6  # functions of the user's that are read
 VARIABLES = 2000  # of a function or an object that are read
@@ -40,28 +42,40 @@ class RetainedGraphs:
     """`facts` of the variable that retains most."""
 
     def __init__(self) -> None:
-        self._due, self._at = FIRST, 0
-        self._before: dict[str, int] = {}
+        self._base, self._at = FIRST, [0]
+        self._before: list[dict[str, int]] = []
         self._lines = Lines(os.getcwd())
         self.facts: dict[str, Fact] = {}
 
     def look(self, step: int, frame: FrameType | None) -> None:
         """Before a step, after so many; `frame` makes it."""
-        if not 0 < self._due <= step or self.facts.get("graphs_kept"):
+        due = self._base + len(self._before) * self._base // 2
+        if step < due or self._base > LAST or self.facts.get("graphs_kept"):
             return
-        self._due = step * (APART if self._at else 2) if step < LAST else 0
         found: dict[str, Variable] = {}
         for function in self._functions(frame):
             for name, value in variables(function):
                 found.setdefault(name, Variable(count_graphs(value), function))
-        if self._at:
-            least = SHARE * (step - self._at)
-            grown = [(v.graphs, n) for n, v in found.items() if v.graphs - self._before.get(n, 0) >= least]
+        self._before.append({name: variable.graphs for name, variable in found.items()})
+        self._at.append(step)
+        if len(self._before) == 3:
             self.facts["graphs_kept"] = 0
+            grown = [(v.graphs, name) for name, v in found.items() if self._grows(name)]
             if grown:
                 _, name = max(grown, key=lambda pair: pair[0])
                 self._report(name, found[name])
-        self._before, self._at = {name: variable.graphs for name, variable in found.items()}, step
+            self._base, self._before = self._base * APART, []
+
+    def _grows(self, name: str) -> bool:
+        """Whether a variable held graphs at all three steps, and about as many more each time."""
+        first, middle, last = (held.get(name, 0) for held in self._before)
+        rates = [
+            (more - less) / (step - before)
+            for less, more, before, step in zip(
+                (first, middle), (middle, last), self._at[-3:-1], self._at[-2:], strict=True
+            )
+        ]
+        return first > 0 and min(rates) >= SHARE and max(rates) <= ALIKE * min(rates)
 
     def _report(self, name: str, variable: Variable) -> None:
         self.facts |= {"graphs_kept": variable.graphs, "graphs_kept_by": name}
