@@ -159,3 +159,20 @@ def test_bags_are_samples_and_their_words_are_not(ends: bool, by_name: bool, tmp
             model(torch.randint(0, 30, (count,)), begins).square().mean().backward()
             optimizer.step()
     assert read(tmp_path).setup.batch_size == 4
+
+
+@pytest.mark.parametrize(("width", "single"), [(4, True), (1, False)])
+def test_a_sample_without_a_batch_is_one_sample(width: int, single: bool, tmp_path: Path) -> None:
+    """What an agent observes, in one row of the length that the first layer takes; four numbers for a layer that takes
+    one at a time are four samples."""
+    model = torch.nn.Sequential(torch.nn.Unflatten(0, (-1, width)), torch.nn.Linear(width, 1))
+    model = torch.nn.Sequential(torch.nn.Linear(width, 1)) if single else model
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    with traindx.watch(model, optimizer, out=tmp_path, every=1):
+        for _ in range(8):
+            optimizer.zero_grad()
+            model(torch.randn(4)).square().mean().backward()
+            optimizer.step()
+    setup = read(tmp_path).setup
+    assert setup.batch_size == (1 if single else 4)
+    assert setup.number("inputs_features") == (4 if single else 1)

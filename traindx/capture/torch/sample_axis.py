@@ -12,6 +12,7 @@ from torch.nn.utils.rnn import PackedSequence
 from traindx.capture.process.patches import remove_all
 from traindx.capture.session.habits import Habits
 from traindx.capture.torch.hooks import CALLS
+from traindx.capture.torch.measure.tensors.views import any_tensor
 
 SEQUENTIAL = (nn.RNNBase, nn.MultiheadAttention)
 
@@ -24,12 +25,21 @@ class SampleAxis:
         self._handles: list[Any] = []
         self._bags: list[Any] = []
         self._shape: tuple[int, ...] = ()  # of the last batch
+        self._widths: set[int] = set()  # of a sample, for models that begin with a linear layer
 
     def watch(self, model: nn.Module) -> None:
         layers = [m for m in model.modules() if isinstance(m, SEQUENTIAL) and not m.batch_first]
         self._handles += [CALLS.add_before_hook(layer, self._called) for layer in layers]
+        first = next((m for m in model.modules() if not list(m.children())), None)
+        self._widths |= {first.in_features} if isinstance(first, nn.Linear) else set()
         bags = [m for m in model.modules() if isinstance(m, nn.EmbeddingBag)]
         self._bags += [CALLS.add_before_hook(bag, self._bag_called) for bag in bags]
+
+    def with_batch(self, inputs: Any) -> Any:
+        """A sample that a linear layer gets without a batch, as a batch of one: what an agent observes."""
+        found = any_tensor(inputs)
+        single = found is not None and found.ndim == 1 and found.is_floating_point()
+        return found[None] if single and len(found) in self._widths else inputs
 
     def samples(self, inputs: torch.Tensor) -> int:
         """How many samples a batch has, as far as is known before the model is called."""
