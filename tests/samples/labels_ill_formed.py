@@ -18,6 +18,9 @@ def fires() -> dict[str, Run]:
             classes_seen=3, label_unseen_classes=1, label_unseen_where="cat"
         ),
         "from one": surveyed(classes_seen=10, label_min=1, label_max=10, label_gaps=0),
+        "from one, without an output for the last": surveyed(
+            classes_seen=10, label_min=1, label_max=10, label_gaps=0, classes=10
+        ),
         "negative": surveyed(classes_seen=2, label_min=-1, label_max=1, label_gaps=1),
         "a gap": surveyed(classes_seen=4, label_min=0, label_max=4, label_gaps=1),
         "single samples": surveyed(classes_seen=40, label_single_samples=6),
@@ -29,6 +32,9 @@ def stays_quiet() -> dict[str, Run]:
         "a little padding": surveyed(classes_seen=22, label_min=0, label_gaps=0, padding_share=0.1),
         "numbers from zero": surveyed(
             classes_seen=10, label_min=0, label_max=9, label_gaps=0, label_single_samples=0
+        ),
+        "tokens from one, as zero is padding": surveyed(
+            classes_seen=9, label_min=1, label_max=9, label_gaps=0, classes=10
         ),
         "words": surveyed(classes_seen=2, label_twins=0, label_unseen_classes=0),
         "first batches of sorted data": surveyed(classes_seen=1, label_min=0, label_max=0, batches_seen=20),

@@ -30,7 +30,7 @@ def labels_ill_formed(
     - Medium: labels that differ only in case, blanks or punctuation. Targets of which 30 % and more are
       padding that the loss counts: one token that only fills the ends of sequences.
     - Information: class indices that are negative (except -100), do not start at 0 or skip numbers, and
-      classes with a single sample.
+      classes with a single sample. Indices above 0 are fine where the model has outputs for all of them.
 
     ## Why it matters
     Padding is easy to predict, so it lowers the loss and raises the accuracy. Two spellings are learned as
@@ -106,6 +106,9 @@ def numbering_problem(run: Run, distinct: float | None, any_at_all: float) -> It
     setup = run.setup
     low, gaps = setup.number("label_min"), setup.number("label_gaps") or 0.0
     unusual = low is not None and low not in (0, IGNORED)
+    high, outputs = setup.number("label_max"), setup.number("classes")
+    if low is not None and low > 0 and high is not None and outputs is not None and high < outputs:
+        return  # the model has an output for the indices below, which are those of padding
     if distinct is not None and low is not None and (unusual or gaps > any_at_all):
         how = "are partly negative" if unusual else f"skip {gaps:.0f} numbers"
         if low > 0:
