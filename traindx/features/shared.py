@@ -137,6 +137,8 @@ class Features(Derived):
         series = self.run.series
         if self.is_reinforcement:
             rewards = [n for n in series if REWARD.search(n.lower()) and "std" not in n.lower()]
+            # "Episode 40, score 131": so many programs that play in a simulator call what their agent gets.
+            rewards = rewards or [n for n in series if words_of(n)[-1:] == ["score"]]
             rewards = [n for n in rewards if direction_of(n) == "higher"] or rewards
             rewards = [n for n in rewards if not INTRINSIC & set(words_of(n))] or rewards
             # Of preferences, the margin goes on rising after all pairs are in the right order.

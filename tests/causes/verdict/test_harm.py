@@ -179,15 +179,21 @@ def test_three_points_are_enough_where_the_loss_all_but_vanishes(loss: list[floa
     assert verdict(recorded(train__loss=loss), {"healthy": 0.24, "undertrained": 0.21}) == health
 
 
+@pytest.mark.parametrize("name", ["train/reward", "train/score"])
 @pytest.mark.parametrize(
     ("reward", "health"), [(np.linspace(10, 100, 200), "healthy"), (np.full(200, 10.0), "watch")]
 )
-def test_an_agent_whose_rewards_rise_has_no_harm(reward: np.ndarray, health: str) -> None:
+def test_an_agent_whose_rewards_rise_has_no_harm(reward: np.ndarray, health: str, name: str) -> None:
     noise = np.random.default_rng(0).standard_normal(200)
-    run = recorded(
-        {"simulator": "gymnasium"}, train__reward=reward + noise, train__loss=make.healthy_loss(200)
-    )
+    curves = {name.replace("/", "__"): reward + noise, "train__loss": make.healthy_loss(200)}
+    run = recorded({"simulator": "gymnasium"}, **curves)
+    assert Features(run).objective_name == name
     assert verdict(run, {"unnormalized-inputs": 0.95, "healthy": 0.05}) == health
+
+
+def test_the_score_of_a_classifier_is_no_reward() -> None:
+    run = recorded(train__score=np.linspace(0.1, 0.9, 200), train__loss=make.healthy_loss(200))
+    assert Features(run).objective_name == "train/loss"
 
 
 @pytest.mark.parametrize(

@@ -378,11 +378,11 @@ def go_on(case: Case, health: Health) -> Decision:
         "adversarial-balance": "neither network has won. Their losses do not show how good the samples are",
         "warmup-phase": "no serious fault was found, and the learning rate is still warming up",
     }
-    reason = shapes.get(case.shape or "", f"{case.run.points:,} points of {name} show no serious fault")
+    points = getattr(case.features.objective, "n", case.run.points)
+    reason = shapes.get(case.shape or "", f"{points:,} points of {name} show no serious fault")
     if case.features.loss_is_no_score and case.shape != "adversarial-balance":
-        reason = "the losses show no fault, but not how well the networks work together"
-        if case.features.is_reinforcement:
-            reason = "the losses show no fault, but not how well the agent acts. Log its rewards"
+        what = "agent acts. Log its rewards" if case.features.is_reinforcement else "networks work together"
+        reason = f"the losses show no fault, but not how well the {what}"
     return Decision("continue", reason, case.healthy)
 
 
