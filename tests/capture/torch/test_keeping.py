@@ -82,11 +82,11 @@ def two_networks(model: Any, keeping: RetainedGraphs) -> None:
         keeping.look(step, sys._getframe())
 
 
-def sequences(model: Any, keeping: RetainedGraphs) -> None:
-    """The graph of one step is as long as its sequence."""
+def episodes(model: Any, keeping: RetainedGraphs) -> None:
+    """The graph of one step is as long as an episode, and episodes get longer."""
     for step in range(STEPS):
         states = [torch.zeros(2, 4)]
-        for _ in range((13 * step) % 31 + 2):
+        for _ in range(4 * step + (13 * step) % 31):
             states.append(states[-1] + loss_of(model))
         keeping.look(step, sys._getframe())
 
@@ -107,7 +107,7 @@ def test_it_is_named_with_its_line(loop: Callable[..., None], name: str, line: s
     assert shown.strip() == line
 
 
-@pytest.mark.parametrize("loop", [numbers, window, two_networks, sequences])
+@pytest.mark.parametrize("loop", [numbers, window, two_networks, episodes])
 def test_what_is_dropped_is_not(loop: Callable[..., None]) -> None:
     keeping = RetainedGraphs()
     loop(torch.nn.Linear(4, 1), keeping)

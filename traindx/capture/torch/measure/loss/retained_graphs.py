@@ -1,9 +1,9 @@
 """Autograd graphs that a loop retains from step to step: losses that are summed or listed as tensors, a
 hidden state that is never detached. The memory of such graphs is never freed.
 
-They are looked for in the variables of the functions that are running when a step is made, at three steps with the
-same distance, and later again. A variable with more graphs each time, by about as many, retains them: one that is only
-set between two of these steps does not, nor one whose graph is as long as a sequence."""
+They are looked for in the variables of the functions that are running when a step is made, at a few steps in a row,
+and later again. A variable with more graphs each time retains them: one that is only set for the first time between
+two of these steps does not, nor one whose graph is as long as a sequence or an episode."""
 
 import linecache
 import os
@@ -21,9 +21,9 @@ from traindx.capture.torch.measure.loss.graph import nodes_of
 from traindx.vocabulary import Fact
 
 FIRST, LAST = 8, 1 << 13  # steps that are inspected first and last
-APART = 8  # times as many steps from three inspected steps to the next three
+APART = 8  # times as many steps from some inspected steps to the next
+ROW = 6  # steps: of 720 graphs that are as long as something else, one grows at each
 SHARE = 0.5  # new graphs for each step since the one inspected before, at least
-ALIKE = 2.0  # times as many new graphs as between the steps before, at most
 MOST_NODES = 20_000  # of a graph that are counted
 FRAMES = 6  # functions of the user's that are read
 VARIABLES = 2000  # of a function or an object that are read
@@ -42,40 +42,30 @@ class RetainedGraphs:
     """`facts` of the variable that retains most."""
 
     def __init__(self) -> None:
-        self._base, self._at = FIRST, [0]
-        self._before: list[dict[str, int]] = []
+        self._next, self._at = FIRST, 0
+        self._rows = 0  # inspected in a row
+        self._held: dict[str, int] = {}  # graphs of the variables that have grown so far
         self._lines = Lines(os.getcwd())
         self.facts: dict[str, Fact] = {}
 
     def look(self, step: int, frame: FrameType | None) -> None:
         """Before a step, after so many; `frame` makes it."""
-        due = self._base + len(self._before) * self._base // 2
-        if step < due or self._base > LAST or self.facts.get("graphs_kept"):
+        if step < self._next or self._next > LAST or self.facts.get("graphs_kept"):
             return
         found: dict[str, Variable] = {}
         for function in self._functions(frame):
             for name, value in variables(function):
                 found.setdefault(name, Variable(count_graphs(value), function))
-        self._before.append({name: variable.graphs for name, variable in found.items()})
-        self._at.append(step)
-        if len(self._before) == 3:
+        least = SHARE * (step - self._at)
+        grown = {n: v.graphs for n, v in found.items() if v.graphs - self._held.get(n, v.graphs) >= least}
+        self._held = grown if self._rows else {n: v.graphs for n, v in found.items() if v.graphs}
+        self._rows, self._at = self._rows + 1, step
+        if self._rows == ROW:
             self.facts["graphs_kept"] = 0
-            grown = [(v.graphs, name) for name, v in found.items() if self._grows(name)]
             if grown:
-                _, name = max(grown, key=lambda pair: pair[0])
+                name = max(grown, key=lambda name: grown[name])
                 self._report(name, found[name])
-            self._base, self._before = self._base * APART, []
-
-    def _grows(self, name: str) -> bool:
-        """Whether a variable held graphs at all three steps, and about as many more each time."""
-        first, middle, last = (held.get(name, 0) for held in self._before)
-        rates = [
-            (more - less) / (step - before)
-            for less, more, before, step in zip(
-                (first, middle), (middle, last), self._at[-3:-1], self._at[-2:], strict=True
-            )
-        ]
-        return first > 0 and min(rates) >= SHARE and max(rates) <= ALIKE * min(rates)
+            self._next, self._rows = self._next * APART, 0
 
     def _report(self, name: str, variable: Variable) -> None:
         self.facts |= {"graphs_kept": variable.graphs, "graphs_kept_by": name}
