@@ -160,7 +160,7 @@ class TorchObserver:
         """A batch; once one was `reported`, the models' own inputs are not read. `whose`: what identifies
         its data set, and whether that is trained on."""
         self._batches_reported = self._batches_reported or (reported and inputs is not None)
-        inputs = self._sample_axis.with_batch(inputs)
+        inputs = self._sample_axis.with_batch(inputs, any_tensor(inputs))
         training = torch.is_grad_enabled() if training is None else training
         if self.wants_outputs or not training:
             self._view.attempt(

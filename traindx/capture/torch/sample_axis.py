@@ -12,7 +12,6 @@ from torch.nn.utils.rnn import PackedSequence
 from traindx.capture.process.patches import remove_all
 from traindx.capture.session.habits import Habits
 from traindx.capture.torch.hooks import CALLS
-from traindx.capture.torch.measure.tensors.views import any_tensor
 
 SEQUENTIAL = (nn.RNNBase, nn.MultiheadAttention)
 
@@ -35,11 +34,11 @@ class SampleAxis:
         bags = [m for m in model.modules() if isinstance(m, nn.EmbeddingBag)]
         self._bags += [CALLS.add_before_hook(bag, self._bag_called) for bag in bags]
 
-    def with_batch(self, inputs: Any) -> Any:
-        """A sample that a linear layer gets without a batch, as a batch of one: what an agent observes."""
-        found = any_tensor(inputs)
-        single = found is not None and found.ndim == 1 and found.is_floating_point()
-        return found[None] if single and len(found) in self._widths else inputs
+    def with_batch(self, inputs: Any, found: torch.Tensor | None) -> Any:
+        """A sample `found` in them that a linear layer gets without a batch, as a batch of one: what an agent observes."""
+        if found is None or found.ndim != 1 or not found.is_floating_point():
+            return inputs
+        return found[None] if len(found) in self._widths else inputs
 
     def samples(self, inputs: torch.Tensor) -> int:
         """How many samples a batch has, as far as is known before the model is called."""
