@@ -89,9 +89,7 @@ class Losses:
                 return value
             target = None if name in PAIRED else args[0] if args else named.get("target")
             ignored = named.get("ignore_index") if name in CLASSED else None
-            stream.safely(
-                losses.computed, name, value, input, target, named.get("reduction", "mean"), ignored
-            )
+            stream.safely(losses.computed, name, value, input, target, reduction_of(named), ignored)
             if losses.seen.get(name, 0) == 1:
                 stream.safely(losses.read_weights, name, args, named)
             if stream.attentive:
@@ -302,3 +300,13 @@ def terms(loss: torch.Tensor) -> list[Any]:
         if type(node).__name__ in SUMS:
             nodes += [following for following, _ in node.next_functions]
     return found
+
+
+def reduction_of(named: Mapping[str, Any]) -> Any:
+    """How a loss function reduces: the older arguments `size_average` and `reduce` come before `reduction`."""
+    average, reduces = named.get("size_average"), named.get("reduce")
+    if average is None and reduces is None:
+        return named.get("reduction", "mean")
+    if reduces is False:
+        return "none"
+    return "sum" if average is False else "mean"
