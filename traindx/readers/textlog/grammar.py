@@ -218,7 +218,10 @@ class LineReader:
 
     def numbered(self, token: re.Match[str]) -> None:
         """`Epoch-12`, `step #12`, `12th epoch`, `12epoch`, `第12轮`."""
-        name, rank = counter_of(token["thing"] or token["of"] or token["glued"] or token["what"]) or ("step", 1)
+        name, rank = counter_of(token["thing"] or token["of"] or token["glued"] or token["what"]) or (
+            "step",
+            1,
+        )
         self.fields.append(Field(name, "counter", rank, whole=True))
         self.spans.append(token.span("count" if token["thing"] else "place" if token["what"] else "nth"))
         self.last_kind = "counter"
