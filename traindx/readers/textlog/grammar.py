@@ -271,9 +271,8 @@ class LineReader:
         bare, follows = gap.strip(), self.line[token.end() : token.end() + 1]
         if "/" in unit:
             first = unit.split("/")[0]
-            again = any(f.name == unit for f in self.fields)
             rate = Field(self.side_name(unit), "metric", 0, first if first in TIME else "")
-            return None if again else rate
+            return None if any(f.name == unit for f in self.fields) else rate
         counted = whole and not unit
         if counted and not self.fields:
             if bare.endswith("[") and PAIR.match(self.line, token.start()):
