@@ -12,6 +12,9 @@ from traindx import pipeline
 from traindx.readers import read_source
 from traindx.readers.assembly.runs import assemble
 from traindx.readers.raw import Source
+from traindx.reports.diagnosis.brief import brief
+from traindx.reports.diagnosis.text import render
+from traindx.reports.digest import digest
 from traindx.vocabulary.diagnosis import RunDiagnosis
 from traindx.vocabulary.run import STANDARD_INPUT, Run
 
@@ -170,3 +173,56 @@ def test_rates_and_scores_are_no_counters() -> None:
     (run,) = runs(text)
     assert list(run.series["train/loss"].steps) == list(range(1, 20))
     assert max(max(series.values) for name, series in run.series.items() if "time" in name) < 1e4
+
+
+def test_the_fraction_of_an_epoch_counts_where_steps_are_abbreviated() -> None:
+    def row(n: int) -> str:
+        step = f"{n}" if n < 1000 else f"{n // 1000}K"
+        episode = f"{n // 10}" if n < 10_000 else f"{n // 10_000}K"
+        return f"INFO train.py:357 step:{step} smpl:{n // 100}K ep:{episode} epch:{n / 400:.2f} loss:{600 / n:.3f} grdn:3.1\n"
+
+    (run,) = runs("".join(row(n) for n in range(200, 40_000, 200)))
+    assert len(run.series["train/loss"].values) == 199
+    assert run.series["train/loss"].steps[0] == 0.5
+    assert "grad_norm" in run.series
+
+
+def test_a_page_names_the_validation_score_and_its_best() -> None:
+    rows = (
+        f"epoch {i} loss {1 / i:.3f} val_dice {0.46 if i == 20 else 0.3 + i / 1000:.3f}\n"
+        for i in range(1, 41)
+    )
+    (run,) = runs("".join(rows))
+    diagnosis = pipeline.diagnose([run]).first
+    facts = " ".join(brief(diagnosis, digest(diagnosis), run).facts)
+    assert "val/dice rose from 0.301 (epoch 1) to 0.34 (epoch 40). Its best was 0.46 (epoch 20)." in facts
+
+
+def test_many_runs_without_a_finding_are_counted() -> None:
+    text = "".join(f"epoch {i} loss {1 / i:.3f}\n" for _ in range(20) for i in range(1, 13))
+    document = pipeline.diagnose(runs(text)).document
+    short, long = (render(document, (), full=full) for full in (False, True))
+    assert "20 runs" in short
+    assert "and 8 more without a finding" in short
+    assert "more without a finding" not in long
+
+
+@pytest.mark.parametrize(
+    ("error", "remedy"),
+    [
+        ("ModuleNotFoundError: No module named 'wandb'", "Install that package"),
+        ("UnicodeEncodeError: 'charmap' codec can't encode character '\\u2713' in position 2", "PYTHONUTF8"),
+        (
+            "xgboost.core.XGBoostError: [08:34:48] /build/x/src/common.h:153: not compiled with GPU support.",
+            "train on the CPU",
+        ),
+        ("FileNotFoundError: [Errno 2] No such file or directory: 'data.npz'", "Check that path"),
+    ],
+)
+def test_an_error_comes_with_what_to_do(error: str, remedy: str) -> None:
+    trace = (
+        f'Traceback (most recent call last):\n  File "train.py", line 8, in <module>\n    fit()\n{error}\n'
+    )
+    reason = judged("".join(f"step {i} loss {2 / (i + 1):.3f}\n" for i in range(20)) + trace).decision.reason
+    assert remedy in reason
+    assert "/build/" not in reason

@@ -76,3 +76,26 @@ def test_a_printed_data_frame_has_an_index_without_a_name(tmp_path: Path, text: 
     assert list(run.series["train/loss"].values) == [0.6931, 0.5512, 0.4012]
     assert list(run.series["val/accuracy"].values) == [0.55, 0.7412, 0.7912]
     assert list(run.series["val/loss"].steps) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("before", ["", "2022-05-09 19:29:18,641 - ", "[10:00:05] INFO: "])
+def test_the_only_number_that_counts_nothing_is_the_loss(tmp_path: Path, before: str) -> None:
+    diagnosis = said_of_text(
+        tmp_path, "\n".join(f"{before}{i // 10}\t{i % 10}\t{v:.4f}" for i, v in enumerate(FALLS))
+    )
+    assert {"train/loss"} <= {signal.name for signal in diagnosis.run.signals}
+    assert any("without a name (c2)" in str(event["message"]) for event in diagnosis.run.events)
+
+
+@pytest.mark.parametrize(
+    "row",
+    ["{i}\t{two}\t{v}\t{v}", "{i}\t{class_}\t{v}", "{i}\t{two}\t0.{class_}"],
+    ids=["two", "items", "level"],
+)
+def test_two_fractions_or_none_that_falls_are_no_loss(tmp_path: Path, row: str) -> None:
+    numbers = np.random.default_rng(1).integers(0, 10, 100)
+    lines = (
+        row.format(i=i // 10, two=i % 10, class_=c, v=f"{v:.4f}")
+        for i, (v, c) in enumerate(zip(FALLS, numbers, strict=True))
+    )
+    assert not any("loss" in signal.name for signal in said_of_text(tmp_path, "\n".join(lines)).run.signals)

@@ -17,7 +17,7 @@ from traindx.causes.verdict.health import (
     why_broken,
 )
 from traindx.causes.verdict.patterns import fired_aspects, pattern
-from traindx.causes.verdict.questions import doubt, is_unanswered, words_only
+from traindx.causes.verdict.questions import ENOUGH, doubt, is_unanswered, words_only
 from traindx.causes.verdict.range_test import choose_rate
 from traindx.features.curve import Curve
 from traindx.features.curves.chance_level import GUESSED, KNOWN, chance_loss, classes_never_beaten
@@ -43,7 +43,6 @@ LATE = (
     "epoch-wise-double-descent",
     "s-curve",
 )  # a curve that looked bad and has recovered
-
 
 LOSS = "the loss"
 INSIDE = ("GRD", "ACT", "WGT", "OBJ")  # rules on gradients, weights, rewards: they show why a loss is flat
@@ -256,10 +255,13 @@ def go_on_short(case: Case, health: Health) -> Decision | None:
     if curve.n > 1 and curve.as_loss[-1] >= curve.as_loss[0] and curve.as_loss[-1] >= curve.as_loss.max():
         worse = f"the run is too short for a verdict, but {curve.name} is no better than at its first point"
         return Decision("inspect", worse, 0.5)
-    points = f"{curve.n} point{'s' * (curve.n > 1)}"
+    so_far = f"{curve.name} has {curve.n} point{'s' * (curve.n > 1)}"
+    planned, last = case.run.setup.number("planned_steps"), case.run.last_step
+    if curve.n >= ENOUGH and planned and last is not None:
+        so_far = f"it has made {format_step(last)} of {format_step(planned)} planned steps"
     if (doubted := doubt_question(case, health)) is not None:
         return doubted
-    return Decision("continue", f"the run is too short for a verdict: {curve.name} has {points}", 0.5)
+    return Decision("continue", f"the run is too short for a verdict: {so_far}", 0.5)
 
 
 def doubt_question(case: Case, health: Health) -> Decision | None:

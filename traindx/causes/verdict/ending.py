@@ -67,7 +67,8 @@ REMEDIES: tuple[tuple[str, str], ...] = (
     ),
     (r"loading state_dict", "Build the model as it was saved, or load only the weights that fit"),
     (
-        r"shapes cannot be multiplied|size mismatch|must match the size|shapes? .{1,60} incompatible|must be equal, but",
+        r"shapes cannot be multiplied|is invalid for input of size|size mismatch|must match the size"
+        r"|shapes? .{1,60} incompatible|must be equal, but",
         "Print the shapes before that line, and change the layer or the input that does not fit",
     ),
     (
@@ -87,6 +88,19 @@ REMEDIES: tuple[tuple[str, str], ...] = (
         r"insufficient shared memory|bus error|DataLoader worker",
         "Use fewer workers to load data (num_workers=0 shows the error itself), or give the container more shared memory",
     ),
+    (
+        r"codec can't encode character",
+        "A character could not be written: set PYTHONUTF8=1, or print ASCII, and resume from the last checkpoint",
+    ),
+    (r"No module named", "Install that package for the Python that runs the training"),
+    (
+        r"No such file or directory|does not appear to have a file|DatasetNotFoundError|Dataset \S+ not found",
+        "Check that path or name, as the machine that runs the training sees it",
+    ),
+    (
+        r"not compiled with (?:GPU|CUDA)|CUDA-enabled build|no kernel image is available|CUDA driver version is insufficient",
+        "Install a build for this GPU and driver, or train on the CPU",
+    ),
     (r"No space left on device", "Make room on the disk, and keep fewer checkpoints"),
     (
         r"collective operation timeout|watchdog",
@@ -97,6 +111,8 @@ REMEDIES: tuple[tuple[str, str], ...] = (
         "Look for NaN and infinite values in the inputs and the targets",
     ),
 )
+
+PLACE = re.compile(r"\[\d\d:\d\d:\d\d\]\s*|(?<!\S)\S*/\S+\.(?:h|hpp|cuh?|cc|cpp|c):\d+[:\]]\s*")
 
 
 def remedy(message: str) -> str:
@@ -129,7 +145,9 @@ def shorten_message(
     *,
     most: float = threshold(100, "characters", basis="convention", source="one line of a report"),
 ) -> str:
-    """The beginning of a message, in whole words."""
+    """The beginning of a message, in whole words, without the clock time and the source line of compiled code
+    (`[08:34:48] /build/src/common.h:153: not compiled with GPU support`), which would fill it."""
+    message = PLACE.sub("", message).strip() or message
     if len(message) <= most:
         return message.rstrip(".")
     return f"{message[: int(most)].rsplit(' ', 1)[0]} …"

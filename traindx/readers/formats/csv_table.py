@@ -55,6 +55,7 @@ def read(source: Source) -> list[RawLog]:
     if tables := long_tables(source, table.layout, log.events):
         return of_long_tables(log, tables)
     if not table.layout.header:
+        name_lone_fraction(log)
         use_row_counter(log)
         rename_total(log, source)
     name_by_file(log, source)
@@ -192,6 +193,24 @@ def use_row_counter(log: RawLog) -> None:
             if gaps[0] > 0 and (whole or (gaps == gaps[0]).mean() > 0.9):
                 log.axis = name
                 return
+
+
+def name_lone_fraction(log: RawLog) -> None:
+    """In a table without a header, the only column that counts nothing (`3 120 0.52`: epoch, batch, loss), if it falls
+    as a loss does."""
+    others = [name for name, column in log.columns.items() if not counts_on(column.values)]
+    if len(others) == 1 < len(log.columns) and (
+        role := role_by_shape(log.columns[others[0]].values, counted=False)
+    ):
+        log.roles[others[0]] = role
+
+
+def counts_on(values: Floats) -> bool:
+    """Whether whole numbers go up by one at most, or begin again, through three values or more."""
+    with np.errstate(all="ignore"):  # of damaged tables
+        whole = np.isfinite(values).all() and (values == np.floor(values)).all()
+        goes_on = np.isin(np.diff(values), (0, 1)) | (values[1:] == values.min(initial=np.inf))
+    return bool(whole and goes_on.all() and distinct(values) > 2)
 
 
 def rename_total(log: RawLog, source: Source) -> None:

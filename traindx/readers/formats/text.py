@@ -8,6 +8,7 @@ tables under headings, detector summaries) are in separate modules of `textlog`.
 import json
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable
 
 from traindx.readers.api import Event, NotALog, RawLog, ReadError, Source, np
@@ -29,6 +30,11 @@ MOST = 0.5
 LIVED = 200  # lines after an error that only a program that goes on writes: launchers stop within fewer
 LISTED = 50  # lines of one kind that can be part of a listing of code
 BINARY = re.compile(rb"[\x00-\x06\x0e-\x1a\x1c-\x1f]")
+STAMPED = re.compile(
+    r"\s*\[?(?:\d{4}-\d\d-\d\d[ T])?\d\d?:\d\d:\d\d(?:[.,]\d+)?\]?:?(?:\s+(?:-|INFO:?|[\w.]+:))*\s+"
+    r"(?P<numbers>(?:\d+\s+)*-?\d+\.\d+(?:e-?\d+)?)\s*"
+)
+ENOUGH = 20  # rows, to read numbers of which nothing says what they are
 HOLE = re.compile(rb"\x00{16,}")  # of a file that was emptied while it was written, as `clean_text` knows
 METRIC = re.compile(
     rb"(?i)(?:loss|acc|perplexity|ppl|error|reward|\blr\b|epoch|step|iter)[\w'\"/\-)]{0,40}[\s:=|(\[]{1,12}-?(?:\d|nan|inf)"
@@ -122,6 +128,8 @@ def read(source: Source) -> list[RawLog]:
     if not log.columns and any(log.facts.get(name) for name in OF_QUESTIONS):
         log.events.append(Event("note", "the question has words and no record of a step", code="words-only"))
     elif not log.columns and (not log.events or lived_on(scanner)):
+        if (bare := bare_rows(source)) is not None:
+            return bare
         raise NotALog(
             source.name,
             "no line in it looks like the record of a training step",
@@ -130,6 +138,22 @@ def read(source: Source) -> list[RawLog]:
         )
     log.events += damage
     return [log]
+
+
+def bare_rows(source: Source) -> list[RawLog] | None:
+    """The log in rows of nothing but numbers behind a time stamp, the last one a fraction
+    (`2022-05-09 19:29:18,641 - 0  12  1.583`); None where there are few."""
+    from traindx.readers.formats import csv_table  # the rest of the logs needs no other reader
+
+    with source.open() as stream:
+        found = (STAMPED.fullmatch(line) for _, (line, _) in signed_lines(stream))
+        rows = ["\t".join(row["numbers"].split()) for row in found if row is not None]
+    widths = Counter(row.count("\t") for row in rows)
+    width, most = max(widths.items(), key=lambda item: item[1], default=(0, 0))
+    if most < ENOUGH:
+        return None
+    data = "\n".join(row for row in rows if row.count("\t") == width).encode()
+    return csv_table.read(Source(source.name, data=data, head=data[: len(source.head)]))
 
 
 def lived_on(scanner: Scanner) -> bool:

@@ -57,7 +57,7 @@ ENTROPIES = frozenset({"ce", "bce"})  # what ends in these letters may be a dist
 ERRORS = ("mse", "rmse", "rmsle", "rmspe", "mae", "l1", "l2", "error")
 # Of those that stand in for a loss, these are likely not the one that is trained.
 DOUBTFUL = frozenset({"loss", "entropy", "perplexity", "error", "objective", "merror"})
-UNNAMED = ("value", "c0", "c1")
+UNNAMED = ("value", *(f"c{i}" for i in range(10)))
 LOSSES = ("train/loss", "val/loss")
 RETRIEVAL = frozenset({"p", "precision", "f1"})  # next to one of these, R is a recall and no reward
 FEW = 2  # points, which are no curve where another name of the same signal has one

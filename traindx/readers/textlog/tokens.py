@@ -22,6 +22,8 @@ STANDING = (
     r"|TFLOPs?|TFLOPS)"
 )
 
+# `3h 11m 16s`, `3 hours, 11 minutes and 16.97 seconds`.
+MINUTES, SECONDS, AND = r"m(?:in(?:ute)?s?)?", r"s(?:ec(?:ond)?s?)?", r"[\s:,]*(?:and\s+)?"
 # `Mon Nov 12 14:03:54 2018`, as `ctime` prints.
 MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 # Counters whose number may come after a dash or a number sign, or at once: `epoch-3`, `Step #12`, `Batch50`.
@@ -49,8 +51,8 @@ TOKEN = re.compile(
         |\d{{1,2}}[/-]\d{{1,2}}(?:[/-]\d{{2,4}})?[T\s]+\d{{1,2}}:\d{{2}}:\d{{2}}(?:[.,]\d+)?)(?!\w))
     |(?P<glog>(?<=^[IWEF])\d{{4}}\s+\d\d:\d\d:\d\d\.\d+\s+\d+)
     |(?P<clock>(?<![\w.])(?:\d+\s*(?:days?|d),?\s*)?\d{{1,5}}:\d{{2}}(?::\d{{2}})?(?:[.,]\d+)?(?![\w:]|\.\d)
-      |(?<![\w.])\d+\s?h(?:ours?|rs?)?[\s:]*\d+\s?m(?:in)?(?:[\s:]*\d+(?:\.\d+)?\s?s)?(?!\w)
-      |(?<![\w.])\d+\s?m(?:in)?[\s:]*\d+(?:\.\d+)?\s?s(?!\w)|(?<![\w.])\d+\s+days?(?!\w)
+      |(?<![\w.])\d+\s?h(?:ours?|rs?)?[\s:,]*\d+\s?{MINUTES}(?:{AND}\d+(?:\.\d+)?\s?{SECONDS})?(?!\w)
+      |(?<![\w.])\d+\s?{MINUTES}{AND}\d+(?:\.\d+)?\s?{SECONDS}(?!\w)|(?<![\w.])\d+\s+days?(?!\w)
       |(?:(?<={MONTH}\s)|(?<={MONTH}\s\s))\d{{1,2}}(?=,?\s+(?:\d{{4}},?\s+)?\d{{1,2}}:\d\d))
     |(?P<version>(?<![\w.])\d+\.\d+\.\d+[\w.+-]*|(?<!\w)0x[0-9a-f]+)
     |(?P<numbered>(?<![\w./\\-])(?P<thing>{NUMBERED})(?:\s?[-\#]\s?|(?<=epoch)|(?<=batch)|(?<=iter)|(?<=iteration))(?P<count>\d+)(?![\w-]|\.\w))

@@ -10,6 +10,7 @@ from traindx.rules.api import (
     Run,
     Severity,
     format_step,
+    np,
     rule,
     slope,
     stretches,
@@ -91,8 +92,9 @@ def improves(objective: Curve | None, curve: Curve, stretch: Stretch, sure: floa
         return False
     start, stop = curve.step_at(stretch.start), curve.step_at(stretch.stop - 1)
     during = objective.as_loss[(objective.steps >= start) & (objective.steps <= stop)]
-    if len(during) < 4:
-        return False
+    if len(during) < 4:  # a fall at each of two or three points
+        falls = len(during) > 1 and bool((np.diff(during) < 0).all())
+        return falls and float(during[0] - during[-1]) > learns * abs(float(during[0]))
     trend = slope(during)
     if float(during[:3].mean() - during[-3:].mean()) > objective.span / 2:
         return True  # most of what the run gained, however it is spread
