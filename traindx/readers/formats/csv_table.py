@@ -199,9 +199,11 @@ def name_lone_fraction(log: RawLog) -> None:
     """In a table without a header, the only column that counts nothing (`3 120 0.52`: epoch, batch, loss), if it falls
     as a loss does."""
     others = [name for name, column in log.columns.items() if not counts_on(column.values)]
-    if len(others) == 1 < len(log.columns) and (
-        role := role_by_shape(log.columns[others[0]].values, counted=False)
-    ):
+    if len(others) != 1 or len(log.columns) < 3:
+        return
+    values = log.columns[others[0]].values
+    role = role_by_shape(values, counted=False) if len(values) > MANY else ""
+    if role:
         log.roles[others[0]] = role
 
 
