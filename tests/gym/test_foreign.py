@@ -21,8 +21,8 @@ def test_each_fault_is_of_a_program_and_of_a_kind() -> None:
     assert len(programs) == len(MANIFEST.programs)
     assert len({one.name for one in MANIFEST.faults}) == len(MANIFEST.faults)
     assert {one.program for one in MANIFEST.faults} == set(programs)
-    assert sum(not one.edits for one in MANIFEST.faults) >= 20
-    assert all((one.kind == "healthy") == (not one.edits) for one in MANIFEST.faults)
+    assert sum(not one.ill for one in MANIFEST.faults) >= 20
+    assert all((one.kind == "healthy") != one.ill for one in MANIFEST.faults)
     assert all(len(one.commit) == 40 for one in MANIFEST.programs)
 
 

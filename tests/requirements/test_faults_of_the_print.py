@@ -195,7 +195,7 @@ def test_a_page_names_the_validation_score_and_its_best() -> None:
     (run,) = runs("".join(rows))
     diagnosis = pipeline.diagnose([run]).first
     facts = " ".join(brief(diagnosis, digest(diagnosis), run).facts)
-    assert "val/dice rose from 0.301 (epoch 1) to 0.34 (epoch 40). Its best was 0.46 (epoch 20)." in facts
+    assert "val/dice rose from 0.301 (epoch 1) to 0.46 (epoch 20) and ended at 0.34 (epoch 40)." in facts
 
 
 def test_many_runs_without_a_finding_are_counted() -> None:

@@ -10,7 +10,7 @@ from traindx.readers.api import Floats, NotALog, RawColumn, RawLog, Source, np
 from traindx.readers.assembly.step_axis import count_directions, find_axis, steps_of, swept
 from traindx.readers.names.aliases import role_of, split_of, word_set, words_of
 from traindx.readers.names.by_shape import role_by_shape
-from traindx.readers.tables.layout import Layout, peek_layout
+from traindx.readers.tables.layout import Layout, parts_of_deepxde, peek_layout
 from traindx.readers.tables.long import long_tables
 from traindx.readers.tables.parsing import Table, read_table
 from traindx.vocabulary import direction_of
@@ -41,6 +41,8 @@ def sniff(source: Source) -> float:
         return 0.0
     if len(layout.names) == 1:
         return 0.2
+    if parts_of_deepxde(layout.comments[-1:], len(layout.names)):
+        return 0.5
     if layout.delimiter == " ":
         return 0.35 if layout.header else 0.25
     return 0.5 if layout.header else 0.4

@@ -173,6 +173,12 @@ def prefixed_twins(raw: RawLog) -> dict[str, str]:
     return {n: role_of(f"val_{n.removeprefix('v_')}").signal for n in twins} if len(twins) >= FEW else {}
 
 
+def shorten_sum(column: str, *, most: int = 4) -> str:
+    """A sum of columns by its first and its last, where there are more than `most` of them."""
+    parts = column.split(" + ")
+    return column if len(parts) <= most else f"{parts[0]} + … + {parts[-1]}"
+
+
 def describe_doubt(named: Mapping[str, tuple[RawColumn, str]], given: Mapping[str, str], raw: RawLog) -> str:
     """A sentence on the losses whose columns do not say that they are the loss, "" for none."""
     doubts, why = {}, ""
@@ -185,7 +191,7 @@ def describe_doubt(named: Mapping[str, tuple[RawColumn, str]], given: Mapping[st
         sure = meant == signal or last.endswith(tuple(w for w in LOSS_LIKE if w not in DOUBTFUL))
         below = signal.endswith(LIKELIHOOD) and LIKELIHOOD not in meant
         if unnamed or below or (signal in LOSSES and not sure):
-            column = f"numbers without a name ({original})" if unnamed else f'"{original}"'
+            column = f"numbers without a name ({original})" if unnamed else f'"{shorten_sum(original)}"'
             doubts[signal] = f"{signal} is read from {column}"
             why = ", which are below 0 and rise" if below else why
     if not doubts:

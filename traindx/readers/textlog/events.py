@@ -67,6 +67,8 @@ SINGLES: tuple[tuple[EventKind, str, re.Pattern[str]], ...] = (
             r"Check failed:",
             r"bus error",
             r"killed by signal",
+            r"\bpanicked at ['\"]?[\w/]",
+            r"\b(?:sub)?process (?:\w+ )?exited with (?:exit |return )?(?:code|status) -?[1-9]",
             r"watchdog (?:caught collective operation timeout|got stuck for \d)",
             r"device-side assert triggered",
             r"Assertion [`'].{1,150}['`] failed",
@@ -121,7 +123,7 @@ WORDS = (
     "traceback", "memory", "oom", "nan", "infinit", "finite", "is inf", "fault", "*** ", "check failed", "sig",
     "bus error", "core dumped", "overflow", "skip", "resum", "restor", "loaded", "loading", "interrupt", "stop",
     "cancel", "limit", "exhausted", "killed", "error:", "terminate called", "exception", "during handling", "loss scale",
-    "watchdog", "assert", "terminating",
+    "watchdog", "assert", "terminating", "panicked", "exited with",
 )  # fmt: skip
 
 

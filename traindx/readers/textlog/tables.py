@@ -15,7 +15,9 @@ CELL = re.compile(
 HEADING = re.compile(r"[A-Za-z#_][\w#%()@/.\-'*]*(?:@[\d.:]*\d)?(?: [A-Za-z#_(%][\w#%()@/.\-']*){0,3}")
 SPLITS = (re.compile(r"\s*[|│┃]\s*"), re.compile(r"\t+|\s{2,}"), re.compile(r"\s*,\s*"), re.compile(r"\s+"))
 PREFIX = re.compile(r"^(?:\[[^\]]*\d[:/]\d[^\]]*\]|wandb:|[\d\-/:., ]+\s(?:INFO|DEBUG)\S*)\s")
-BAR = re.compile(r":?\s*\d+%(?:\|[^\]]*\]?| [━╸─]+.*)\s*$")  # behind which nothing follows
+BAR = re.compile(
+    r":?\s*\d+%(?:\|[^\]]*\]?| [━╸─]+.*| \d+/\d+ \[[^\]]*\])\s*$"
+)  # behind which nothing follows
 VALUE = re.compile(r"(?<![\w-])(?:nan|inf)(?!\w)", re.IGNORECASE)
 DETECTION = {"p": "precision", "r": "recall", "precision": "precision", "recall": "recall", "f1": "f1"}
 WIDEST = 400  # characters

@@ -5,9 +5,7 @@ import re
 from collections.abc import Iterable
 
 import msgspec
-import numpy as np
 
-from traindx.features.curve import Curve
 from traindx.features.curves.score_scales import scores
 from traindx.features.shared import Features
 from traindx.reports import labels
@@ -36,7 +34,6 @@ MORE = 2
 GRAVE = ("critical", "high", "medium")
 TOO_SHORT = "too-short-to-tell"
 EVENTS = ("loss-spikes-", "batch-size-jumps")  # what everybody sees who looks at the curves
-VISIBLE = 0.05  # of its best value, by which a score ends visibly worse
 ENOUGH = 10  # points from which a curve can be judged
 
 
@@ -268,16 +265,8 @@ def curve_sentences(run: Run, axis: str) -> list[tuple[str, str]]:
     held = [n for n in ("val/loss", "val/accuracy") if n in run.series and n not in names]
     scored = [] if held else [c for c in scores(features, "val/", 2) if c.name not in names][:1]
     found = [(n, course_sentence(n, run.series[n], axis)) for n in (*names, *held[:1])]
-    found += [(c.name, course_sentence(c.name, c.raw, axis) + best_sentence(c, axis)) for c in scored]
+    found += [(c.name, course_sentence(c.name, c.raw, axis)) for c in scored]
     return [(signal, words) for signal, words in found if words]
-
-
-def best_sentence(curve: Curve, word: str) -> str:
-    """ " Its best was 0.46 (epoch 37)." where a score ends visibly worse than it was, else nothing."""
-    best = int(np.argmin(curve.as_loss))
-    if not abs(curve.values[-1] - curve.values[best]) > VISIBLE * abs(curve.values[best]):
-        return ""
-    return f" Its best was {number(float(curve.values[best]))} ({word} {labels.step(curve.step_at(best))})."
 
 
 def course_sentence(signal: str, series: Series, word: str) -> str:

@@ -94,9 +94,9 @@ def loss_flat_from_start(
     constant = bool(np.ptp(curve.values) == 0)
     if another_improves(features, curve, clearly, gained) or (constant and level == 0 and curve.sign > 0):
         return
-    if (constant and curve.sign > 0 and best_skill(features) >= good) or begins_well(features, curve, good):
-        return  # a plateau at a good level, or a score that was good from the start
     short = curve.n < few
+    if ((constant or short) and rests_well(features, curve, good)) or begins_well(features, curve, good):
+        return
     rests = np.ptp(curve.values) < same * level
     if short and not (constant or (rests and (curve.sign < 0 or is_late(features, epochs, steps)))):
         raise CannotJudge(f"{curve.n} points are too few for a trend")
@@ -130,6 +130,11 @@ def why_not_shown(
     if run.axis == "step" and done < updates < planned and np.ptp(curve.values):
         return f"only {done:.0f} of {planned} steps are logged, which is within the usual warm-up"
     return "the agent still draws most of its actions at random" if agent_explores(features) else ""
+
+
+def rests_well(features: Features, curve: Curve, good: float) -> bool:
+    """Whether the curve is a loss next to a score that is good: a level at which there is little left to learn."""
+    return curve.sign > 0 and best_skill(features) >= good
 
 
 def begins_well(
