@@ -10,6 +10,7 @@ from tests.lab.repair.descent import Descent
 from tests.lab.repair.test_search import searched
 from traindx.causes import find as cause
 from traindx.fixes import find as fix
+from traindx.lab.repair.document import what_is_left
 from traindx.lab.repair.documented_faults import DOCUMENTED, Documented, find_documented, in_vain
 from traindx.rules import catalogue
 from traindx.vocabulary.diagnosis import Hypothesis
@@ -49,3 +50,23 @@ def test_a_certain_repair_is_tried_again_on_top_of_another_change(tmp_path: Path
     assert in_vain([refuted], raised, known) == [refuted]
     assert in_vain([replace(repair, on_top_of=raised)], raised, known)
     assert in_vain([repair], raised, plain) == [repair]
+
+
+def test_what_a_fix_leaves_is_said_by_its_name_where_it_is_certain(tmp_path: Path) -> None:
+    """A faster loader was headed by "fixed", while the softmax before the cross-entropy stayed."""
+    plain = searched(tmp_path, Descent(rate=0.3)).report.diagnosis
+    left = replace(plain.findings[0], severity="high", message="it rises.")
+    certain = replace(
+        left, slug="probabilities-fed-to-cross-entropy", message="the loss gets probabilities."
+    )
+    sick = replace(
+        plain, health="sick", hypotheses=(Hypothesis(cause="double-softmax", title="t", probability=0.9),)
+    )
+    assert (
+        what_is_left(replace(sick, findings=(left, certain)))
+        == "; not repaired: the loss gets probabilities"
+    )
+    assert what_is_left(replace(sick, findings=(left,))) == "; the fixed run still has problems"
+    assert what_is_left(replace(sick, findings=(left, certain), health="healthy")) == ""
+    assert what_is_left(replace(sick, findings=(replace(left, severity="info"),))) == ""
+    assert what_is_left(None) == ""

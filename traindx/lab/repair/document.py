@@ -15,6 +15,7 @@ from traindx.lab.repair.bench import Arm, Bench
 from traindx.lab.repair.combinations import AND, Applied
 from traindx.lab.repair.conditions import is_fine
 from traindx.lab.repair.deliverables import checkpoint, test_metrics
+from traindx.lab.repair.documented_faults import DOCUMENTED
 from traindx.lab.repair.improvements import further_advice
 from traindx.lab.repair.pairs import Pair, known_gains, level_signal, pair_arms, same_start
 from traindx.lab.repair.search import UNWANTED, Search
@@ -227,9 +228,10 @@ def outcome(
     """The overall verdict, with its reason in one sentence."""
     if applied:
         what = AND.join(title(a) for a in search.applied)
-        sick = after is not None and not is_fine(after) and any(f.severity != "info" for f in after.findings)
-        left = "; the fixed run still has problems" if sick else ""
-        return "fixed", f"{what}: {change_of(search, pairs)}{at_full_length(search, final)}{left}"
+        return (
+            "fixed",
+            f"{what}: {change_of(search, pairs)}{at_full_length(search, final)}{what_is_left(after)}",
+        )
     if search.well:
         return "nothing-to-fix", "the run is healthy"
     first = search.hypotheses[0]
@@ -250,6 +252,14 @@ def outcome(
     if tried == 1:
         return "not-fixed", "the one change that was tried was not shown to help"
     return "not-fixed", f"none of the {tried} changes that were tried was shown to help"
+
+
+def what_is_left(after: RunDiagnosis | None) -> str:
+    """ "; the fixed run still has problems", or the one of them that is certain."""
+    if after is None or is_fine(after) or all(f.severity == "info" for f in after.findings):
+        return ""
+    certain = next((f.message for f in after.findings if f.slug in DOCUMENTED), "").rstrip(".")
+    return f"; not repaired: {certain}" if certain else "; the fixed run still has problems"
 
 
 def title(applied: Applied) -> str:
