@@ -380,7 +380,7 @@ def go_on(case: Case, health: Health) -> Decision:
         "adversarial-balance": "neither network has won. Their losses do not show how good the samples are",
         "warmup-phase": "no serious fault was found, and the learning rate is still warming up",
     }
-    points = getattr(case.features.objective, "n", case.run.points)
+    points = curve.n if (curve := case.features.objective) is not None else case.run.points
     reason = shapes.get(case.shape or "", f"{points:,} points of {name} show no serious fault")
     if case.features.loss_is_no_score and case.shape != "adversarial-balance":
         what = "agent acts. Log its rewards" if case.features.is_reinforcement else "networks work together"

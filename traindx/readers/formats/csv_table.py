@@ -41,7 +41,7 @@ def sniff(source: Source) -> float:
         return 0.0
     if len(layout.names) == 1:
         return 0.2
-    if parts_of_deepxde(layout.comments[-1:], len(layout.names)):
+    if parts_of_deepxde(layout.comments, len(layout.names)):
         return 0.5
     if layout.delimiter == " ":
         return 0.35 if layout.header else 0.25

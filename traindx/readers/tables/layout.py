@@ -181,10 +181,10 @@ def _header_only(lines: list[str], delimiter: str, comments: list[str]) -> tuple
 DEEPXDE = ["step", "loss_train", "loss_test", "metrics_test"]
 
 
-def parts_of_deepxde(names: Sequence[str], width: int) -> tuple[str, ...]:
-    """The columns of DeepXDE's `loss.dat`, which names four: each loss has a value for every part, and one metric at
-    most is usual. Nothing for any other header."""
-    words = [word for name in names for word in name.replace("#", " ").replace(",", " ").split()]
+def parts_of_deepxde(comments: Sequence[str], width: int) -> tuple[str, ...]:
+    """The columns of DeepXDE's `loss.dat`, whose last comment names four: each loss has a value for every part, and one
+    metric at most is usual. Nothing for any other file."""
+    words = comments[-1].replace("#", " ").replace(",", " ").split() if comments else []
     if words != DEEPXDE or width <= len(DEEPXDE):
         return ()
     parts, measured = divmod(width - 1, 2)
@@ -197,8 +197,6 @@ def header_names(cells: tuple[str, ...], width: int) -> tuple[str, ...]:
     """Unique names for `width` columns. A header that is one short lacks the name of an index
     column in front (R, old pandas); otherwise what is missing is called c<i>."""
     names = [cell.strip().lstrip("#").strip() for cell in cells]
-    if parts := parts_of_deepxde(names, width):
-        return parts
     if len(names) == width - 1:
         names.insert(0, "index")
     names = [name or ("index" if i == 0 else f"c{i}") for i, name in enumerate(names[:width])]
@@ -217,10 +215,10 @@ def unique(names: Sequence[str]) -> tuple[str, ...]:
 
 def _from_comment(comments: list[str], delimiter: str, width: int) -> tuple[str, ...]:
     """Names out of the last comment line where it fits (numpy.savetxt), else c0, c1 ..."""
+    if names := parts_of_deepxde(comments, width):
+        return names
     if comments:
         words = split_line(comments[-1].lstrip().lstrip("#%/").strip(), delimiter)
-        if names := parts_of_deepxde(words, width):
-            return names
         if len(words) == width and not any(is_number(word, False) for word in words):
             return header_names(tuple(words), width)
     return tuple(f"c{i}" for i in range(width))

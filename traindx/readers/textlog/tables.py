@@ -15,9 +15,8 @@ CELL = re.compile(
 HEADING = re.compile(r"[A-Za-z#_][\w#%()@/.\-'*]*(?:@[\d.:]*\d)?(?: [A-Za-z#_(%][\w#%()@/.\-']*){0,3}")
 SPLITS = (re.compile(r"\s*[|│┃]\s*"), re.compile(r"\t+|\s{2,}"), re.compile(r"\s*,\s*"), re.compile(r"\s+"))
 PREFIX = re.compile(r"^(?:\[[^\]]*\d[:/]\d[^\]]*\]|wandb:|[\d\-/:., ]+\s(?:INFO|DEBUG)\S*)\s")
-BAR = re.compile(
-    r":?\s*\d+%(?:\|[^\]]*\]?| [━╸─]+.*| \d+/\d+ \[[^\]]*\])\s*$"
-)  # behind which nothing follows
+# A bar of progress, behind which nothing follows; in a notebook it is not drawn (`100% 4/4 [00:01<00:00, 2.9it/s]`).
+BAR = re.compile(r":?\s*\d+%(?:\|[^\]]*\]?| [━╸─]+.*| \d+/\d+ \[[^\]]*\])\s*$")
 VALUE = re.compile(r"(?<![\w-])(?:nan|inf)(?!\w)", re.IGNORECASE)
 DETECTION = {"p": "precision", "r": "recall", "precision": "precision", "recall": "recall", "f1": "f1"}
 WIDEST = 400  # characters

@@ -263,10 +263,8 @@ def curve_sentences(run: Run, axis: str) -> list[tuple[str, str]]:
     features = Features(run)
     names = [] if features.objective is None else [features.objective.name]
     held = [n for n in ("val/loss", "val/accuracy") if n in run.series and n not in names]
-    scored = [] if held else [c for c in scores(features, "val/", 2) if c.name not in names][:1]
-    found = [(n, course_sentence(n, run.series[n], axis)) for n in (*names, *held[:1])]
-    found += [(c.name, course_sentence(c.name, c.raw, axis)) for c in scored]
-    return [(signal, words) for signal, words in found if words]
+    held = held or [c.name for c in scores(features, "val/", 2) if c.name not in names]
+    return [(n, words) for n in (*names, *held[:1]) if (words := course_sentence(n, run.series[n], axis))]
 
 
 def course_sentence(signal: str, series: Series, word: str) -> str:
@@ -279,15 +277,14 @@ def course_sentence(signal: str, series: Series, word: str) -> str:
     begin, end = finite[0][1], finite[-1][1]
     if begin == end and all(v == begin for _, v in finite):
         return f"{name(signal)} stayed at {number(begin)} throughout."
-    at = [f"{number(value)} ({word} {labels.step(step)})" for step, value in finite]
     sign = -1 if direction_of(signal) == "higher" else 1
-    best = min(range(len(finite)), key=lambda i: sign * finite[i][1])
-    gained, lost = abs(finite[best][1] - begin), abs(end - finite[best][1])
-    moved = number(finite[best][1]) != number(begin)
-    if signal.startswith("val/") and moved and lost > LOST * gained:
-        return f"{name(signal)} {'fell' if sign > 0 else 'rose'} from {at[0]} to {at[best]} and ended at {at[-1]}."
+    top = min(finite, key=lambda point: sign * point[1])
+    start, best, last = (f"{number(v)} ({word} {labels.step(s)})" for s, v in (finite[0], top, finite[-1]))
+    moved, lost = number(top[1]) != number(begin), abs(end - top[1]) > LOST * abs(top[1] - begin)
+    if signal.startswith("val/") and moved and lost:
+        return f"{name(signal)} {'fell' if sign > 0 else 'rose'} from {start} to {best} and ended at {last}."
     verb = "fell" if end < begin else "rose" if end > begin else "returned"
-    return f"{name(signal)} {verb} from {at[0]} to {at[-1]}."
+    return f"{name(signal)} {verb} from {start} to {last}."
 
 
 def to_do(contents: Digest, without_fixes: bool) -> tuple[Advice | None, tuple[Advice, ...]]:
